@@ -23,5 +23,6 @@ In the order of reading:
    `fronts.py`: a front for each state, on `fronts/search.py`.
 4. `total.py`, `partial.py`: the kernels of both for the last two levels, written for one task.
 5. `parts.py`: the parts of a task as functions that kernels can call, with their defaults.
-6. `method.py`: limits, incumbents and the bound.
+6. `losses.py`: the parts of a task whose leaves cost a function of sums.
+7. `method.py`: limits, incumbents and the bound.
 """

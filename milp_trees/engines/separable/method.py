@@ -12,6 +12,9 @@ of tests in one compiled call. The parts of a task are compiled if numba can com
 they run as they are, and the result says so. If values are single numbers that only add up and none
 is negative, a part is searched only below what is left of the best value so far.
 
+Tasks whose leaves cost a function of sums are stated in parts here (`losses`): the value of a set
+of rows is a number of whole units.
+
 Whether a task is separable is its author's promise; `milp_trees.testing.check_separable` tries to
 refute it.
 """
@@ -27,6 +30,7 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.run import Run
+from milp_trees.engines.separable.losses import states_of
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
@@ -34,6 +38,8 @@ from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import Front
 from milp_trees.results.result import Result
+from milp_trees.tasks.leaf_sums import LeafSums
+from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.states_view import Integers, States
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ class SeparableStates(Method):
 
     name: ClassVar[str] = "separable"  # type: ignore[misc]
     title: ClassVar[str] = "Search over the states of any separable task, from its six parts"
-    needs: ClassVar[type] = States
+    needs: ClassVar[tuple[type, ...]] = (States, LeafSums)
     questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
     shared_components: ClassVar[frozenset[str]] = frozenset({"fronts"})
     verification_rank: ClassVar[int] = 45
@@ -67,6 +73,10 @@ class SeparableStates(Method):
     def unsupported_view(self, problem: Problem) -> str | None:
         if getattr(problem.question, "against", None) is not None:
             return "separable finds the front of a task's own values, not one against another quantity; leave out against= (--against)."
+        if not problem.task.offers(States) and isinstance(problem.question, Front):
+            return (
+                f"The task {problem.task.name} has one value, so there is no front of its values."
+            )
         return None
 
     def search(
@@ -99,7 +109,10 @@ class SeparableRun(Run):
     def prepare(self, compiled: bool) -> None:
         """Make the search."""
         space = self.problem.trees
-        self.view: States = self.problem.view(States)
+        found = self.problem.first_view(SeparableStates.needs)
+        #: The loss, where leaves cost a function of sums.
+        self.losses: LossSums | None = None if isinstance(found, States) else found
+        self.view: States = found if self.losses is None else states_of(self.losses)
         self.trees: list[Tree] = []
         size = max(1, space.min_samples_leaf)
         # More levels than features or than rows less one are never used.
@@ -110,7 +123,7 @@ class SeparableRun(Run):
         #: No tree is better than this; None if nothing is known.
         self.bound: Fraction | None = None
         if self.view.nonnegative and self.view.units is None:
-            self.bound = self.view.to_value(0)
+            self.bound = self._bound_at(0)
 
     def _prepared(self, size: int, compiled: bool) -> Any:
         """The search, compiled if numba can compile the parts of the task."""
@@ -139,7 +152,7 @@ class SeparableRun(Run):
         self.attempt(self._search)
         if self.limit is None and self.trees:
             self.bound = self.best
-            self.note(self.best, self.bound)
+            self.note(self._incumbent(), self.bound)
 
     def _search(self) -> None:
         for depth in sorted({0, min(self.depth, 2), self.depth}):
@@ -147,6 +160,18 @@ class SeparableRun(Run):
 
     def keep(self, nodes: list[Any], value: Integers) -> None:
         """Take better trees than before: one, or a front whose first tree has the best value."""
-        self.trees = [Tree(node, self.view.actions) for node in nodes]
-        self.best = self.view.to_value(self.view.units_of(value))
-        self.note(self.best, self.bound)
+        if self.losses is None:
+            self.trees = [Tree(node, self.view.actions) for node in nodes]
+        else:
+            self.trees = [self.losses.tree_of(node) for node in nodes]
+        self.best = self._bound_at(self.view.units_of(value))
+        self.note(self._incumbent(), self.bound)
+
+    def _incumbent(self) -> Any:
+        """The value of the first tree, in natural units."""
+        return self.best if self.losses is None else self.problem.value(self.trees[0]).number
+
+    def _bound_at(self, units: Any) -> Fraction:
+        """The value that no tree is better than, if none has fewer units."""
+        one = self.view if self.losses is None else self.losses
+        return one.to_value(units) if isinstance(one, States) else one.to_bound(units)
