@@ -103,6 +103,9 @@ class LossSums(LeafSums):
         Largest number of leaves of a tree.
     size : Fraction
         The largest loss in units, to which the tolerance refers.
+    predicted : int
+        Units that predictions add because they are doubles, which matters if targets differ by
+        little from a large number.
     """
 
     sums_field: ClassVar[str] = "parts"
@@ -118,6 +121,7 @@ class LossSums(LeafSums):
     tie: int
     most_leaves: int
     size: Fraction
+    predicted: int = 0
 
     @property
     def n_values(self) -> int:
@@ -162,7 +166,7 @@ class LossSums(LeafSums):
     def tolerance(self) -> int:
         """What a claim "optimal" leaves open, in units: see the module."""
         least = math.ceil(self.excess) + self.tie * self.most_leaves + 2 * self.rounding + 8
-        return max(least, min(math.floor(TOLERANCE * self.size), 2**40))
+        return max(least + self.predicted, min(math.floor(TOLERANCE * self.size), 2**40))
 
     @property
     def chains(self) -> np.ndarray:

@@ -50,6 +50,9 @@ class LossParts(NamedTuple):
     lost : float
         How much larger the loss of a tree may be with these sums than with the data they round, in
         units of the leaf function.
+    predicted : float
+        How much predictions that are doubles can add to the loss of a tree, in units of the leaf
+        function.
     """
 
     sums: np.ndarray
@@ -59,6 +62,7 @@ class LossParts(NamedTuple):
     size: float
     ulps: int
     lost: float = 0.0
+    predicted: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,7 @@ class LossTask(PenalisedTask):
             tie=tie,
             most_leaves=_most_leaves(space, dataset.n_rows, paid_leaf),
             size=size * grid,
+            predicted=math.ceil(Fraction(parts.predicted) * grid),
             counts=np.array(counts),
             leaf_cost=paid_leaf + tie,
             split_costs=prices,

@@ -50,7 +50,8 @@ class _Rows(NamedTuple):
     `y` (n, K) are deviations from `centre` in units of `unit`, `w` (n,) weights in units of
     `weight`. Engines add `search_w` and `search_t` (n, K), which are `w` and `w y` in units of
     `step_w` and `step_t`, rounded where they need more than 53 bits. A leaf function then costs
-    `step_t² / step_w` units of `w y²` per unit, and at most `lost` more than with exact sums.
+    `step_t² / step_w` units of `w y²` per unit, and at most `lost` more than with exact sums; rounding
+    predictions to doubles adds at most `predicted` units.
     """
 
     y: np.ndarray
@@ -63,6 +64,7 @@ class _Rows(NamedTuple):
     step_w: int
     step_t: int
     lost: float
+    predicted: float
 
 
 _known: WeakKeyDictionary[Dataset, _Rows] = WeakKeyDictionary()
@@ -97,8 +99,14 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
     # In units of `step_t ** 2 / step_w`, the farthest mean is so many of `step_t / step_w`.
     far = 1.001 * farthest * step_w / step_t
     lost = y.shape[1] * far * far * lost_w + 2 * far * lost_t
+    # A mean is rounded by 2^-53 of itself at most.
+    largest = max(abs(c) + max(map(abs, v)) for c, v in zip(centre, y.T.tolist(), strict=True))
+    off = Fraction(largest * step_w, step_t * 2**52) ** 2
+    predicted = float(y.shape[1] * off * Fraction(total, step_w))
     unit = Fraction(1) if given is None else given.unit
-    return _Rows(y, centre, numbers.unit, w, unit, search_w[:, 0], search_t, step_w, step_t, lost)
+    return _Rows(
+        y, centre, numbers.unit, w, unit, search_w[:, 0], search_t, step_w, step_t, lost, predicted
+    )
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -160,6 +168,7 @@ class SquaredError(LossTask):
             float(constants.sum()) * (1 + 1e-9) + rows.lost,
             K + 2,
             rows.lost,
+            rows.predicted,
         )
 
     def predictor(self, dataset: Dataset) -> Callable[[tuple[int, ...]], Any]:
