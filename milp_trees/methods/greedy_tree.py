@@ -170,7 +170,7 @@ class _ImpurityGrower(_TestGrower):
     def first_of(
         self, tests: np.ndarray, left: np.ndarray, right: np.ndarray, levels: int
     ) -> Split:
-        """The test with the least cost (on the last level) or impurity after it; ties by the other."""
+        """The test with the least impurity after it, on the last level the least cost."""
         view, K = self.view, self.view.n_actions
         cost = right[:K].min(axis=0) + left[:K].min(axis=0) + view.split_costs
         # Rounded, so that equal impurities do not differ in the last bit of a sum.
