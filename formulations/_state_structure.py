@@ -27,7 +27,7 @@ from scipy import sparse
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.structure import FeatureUse, NodeRates
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 STOP, SPLIT = 0, 1
 
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
     upper: np.ndarray
 
 
-def restricted(h: Any, view: CostMatrix) -> Any:
+def restricted(h: Any, view: Any) -> Any:
     """The hypergraph without the columns whose own leaves or last split break a limit on nodes."""
     from milp_trees.engines.hypergraph.node_sums import node_sums
     from milp_trees.engines.hypergraph.parts import alive
@@ -67,13 +67,13 @@ def restricted(h: Any, view: CostMatrix) -> Any:
     return h
 
 
-def groups(view: CostMatrix) -> list[tuple[int, ...]]:
+def groups(view: LeafSums) -> list[tuple[int, ...]]:
     """All groups of tests that the constraints on features count, one after the other."""
     uses = [part for part in view.structure if isinstance(part, FeatureUse)]
     return [group for part in uses for group in part.groups]
 
 
-def structure_rows(h: Any, view: CostMatrix) -> list[Rows]:
+def structure_rows(h: Any, view: Any) -> list[Rows]:
     """All rows that a view's constraints on the tree add."""
     out = []
     if groups(view):

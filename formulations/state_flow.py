@@ -25,6 +25,12 @@ of the leaves' actions is one number per column, so side constraints are rows. O
 kind in one state with equal side numbers only the cheapest is kept; of tests that divide a state in
 the same way, too. Constraints on the tree itself (`_state_structure`) need all of them.
 
+**Leaves that cost a function of sums** (squared error, likelihoods). The best leaf of a state is a
+constant, so there is one stop, and the relaxation is integral as before. Costs are exact integers of
+up to 51 bits; the model has them in units of a power of two, as doubles. A solver's answer is a
+claim within its tolerances: the value is that of the decoded tree, and the bound follows from the
+solver's duals, rounded to integers and lowered where a row of the dual asks for it.
+
 **Rule lists.** A list is a tree of which one side ends at every node, so the same model takes them:
 a state is the set of rows that no rule has captured, with the number of rules left; *split* is a
 rule, an antecedent with the action of the rows that it captures, into the one state of the others;
@@ -38,6 +44,7 @@ costs at least the cheapest action of every row, and L + 1 leaves and L rules at
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -58,12 +65,17 @@ from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.leaf_order import LeafOrder
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 from ._leaf_order import OrderCuts
 from ._state_structure import KINDS, groups, restricted, structure_rows, unsupported_lists
 
 STOP = 0
+#: The largest loss in units of the objective is at most this: far above the absolute tolerances of
+#: solvers, far below their infinities.
+LARGEST_LOSS = 2**20
+#: Error of a solver's dual, in units of the objective, that is made good in integers.
+DUAL_ERROR = 2.0**-10
 
 
 def _tolerance(h: Any) -> dict[str, float]:
@@ -106,6 +118,7 @@ class StateFlow(TreeFormulation):
     reference_rank = 60
     takes_structure = KINDS
     space = (Trees, RuleLists)
+    needs = (CostMatrix, LeafSums)
 
     max_states: int = 400_000
     max_columns: int = 3_000_000
@@ -125,8 +138,10 @@ class StateFlow(TreeFormulation):
         if not isinstance(space, Trees):
             chains.warm_up()
 
-    def unsupported_view(self, view: CostMatrix, space: Any) -> str | None:
+    def unsupported_view(self, view: Any, space: Any) -> str | None:
         lists = isinstance(space, RuleLists)
+        if why := self._unsupported_sums(view, lists):
+            return why
         if lists and (why := unsupported_lists(self.name, view)):
             return why
         try:
@@ -138,7 +153,27 @@ class StateFlow(TreeFormulation):
             return f"{self.name}: {too_many}; lower the {less}, or raise max_states."
         return None
 
-    def _states(self, view: CostMatrix, space: Any) -> Any:
+    def _unsupported_sums(self, view: LeafSums, lists: bool) -> str | None:
+        """Why leaves that cost a function of sums cannot be taken, or None."""
+        if lists and not isinstance(view, CostMatrix):
+            return f"{self.name} takes rule lists whose rules choose among actions; ask for a tree (--depth)."
+        return None
+
+    def objective_unit(self, view: LeafSums) -> int:
+        if isinstance(view, CostMatrix):
+            return 1
+        return 2 ** max(0, math.ceil(math.log2(max(1, view.size / LARGEST_LOSS))))
+
+    def bound_from(self, view: LeafSums, space: Any, duals: Mapping[str, np.ndarray]) -> int | None:
+        from milp_trees.engines.hypergraph import dual
+
+        if view.side or view.structure or space.limits_leaves or "balance" not in duals:
+            return None
+        h = self._states(view, space)
+        error = math.ceil(DUAL_ERROR * self.objective_unit(view))
+        return dual.bound_of(h, duals["balance"], error) + view.fixed_cost
+
+    def _states(self, view: LeafSums, space: Any) -> Any:
         """The hypergraph, made once per view and space."""
         name, key = f"states of {self.label}", (space, self._extent(view, space))
         if view.memo.get(name, (None,))[0] != key:
@@ -155,15 +190,16 @@ class StateFlow(TreeFormulation):
             raise found
         return found
 
-    def _extent(self, view: CostMatrix, space: Any) -> Any:
+    def _extent(self, view: LeafSums, space: Any) -> Any:
         """What decides how much of the hypergraph is made, beside the space."""
         return None
 
-    def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
+    def _hypergraph(self, view: LeafSums, space: Any) -> Any:
         from milp_trees.engines.hypergraph.all_states import enumerate_states
         from milp_trees.lists.hypergraph.bounded import bounded_chains
 
         if isinstance(space, RuleLists):
+            assert isinstance(view, CostMatrix)
             return bounded_chains(view, space, self.max_states, self.max_columns)
         merge = not view.structure
         return enumerate_states(view, space, self.max_states, self.max_columns, merge)
@@ -178,11 +214,11 @@ class StateFlow(TreeFormulation):
             sizes={"states": int(model.hypergraph.n_states)},
         )
 
-    def _known(self, view: CostMatrix, space: Any) -> Any:
+    def _known(self, view: LeafSums, space: Any) -> Any:
         """A feasible predictor that was found with the hypergraph; None if there is none."""
         return self._states(view, space).known if isinstance(space, RuleLists) else None
 
-    def declare(self, m: Any, view: CostMatrix, space: Any) -> None:
+    def declare(self, m: Any, view: LeafSums, space: Any) -> None:
         h = self._states(view, space)
         m.hypergraph = h
         m.states = pyo.RangeSet(
@@ -222,15 +258,16 @@ class StateFlow(TreeFormulation):
             )
         self._declare_structure(m, x, h, view)
         used = np.flatnonzero(h.cost).tolist()
-        costs = h.cost[used].tolist()
+        unit = self.objective_unit(view)
+        costs = (h.cost[used] if unit == 1 else h.cost[used] / unit).tolist()
         m.objective = pyo.Objective(
             expr=LinearExpression(
-                constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]
+                constant=view.fixed_cost, linear_coefs=costs, linear_vars=[x[c] for c in used]
             ),
             doc="cost of the columns above the cost that no tree avoids",
         )
 
-    def _declare_structure(self, m: Any, x: list[Any], h: Any, view: CostMatrix) -> None:
+    def _declare_structure(self, m: Any, x: list[Any], h: Any, view: LeafSums) -> None:
         """Rows for constraints on the tree itself, with an indicator per group of features."""
         every = groups(view)
         if every:
@@ -260,21 +297,19 @@ class StateFlow(TreeFormulation):
         structure = self.presolved_view(problem).structure
         return not any(isinstance(part, LeafOrder) for part in structure)
 
-    def options_for(self, solver: str, view: CostMatrix, space: Any) -> Mapping[str, Any]:
+    def options_for(self, solver: str, view: LeafSums, space: Any) -> Mapping[str, Any]:
         if solver != "highs" or self.has_integral_relaxation(view, space):
             return {}
         # Presolve spends its time in probing.
         return {"presolve": "off", **_tolerance(self._states(view, space))}
 
-    def relaxation_options_for(
-        self, solver: str, view: CostMatrix, space: Any
-    ) -> Mapping[str, Any]:
+    def relaxation_options_for(self, solver: str, view: LeafSums, space: Any) -> Mapping[str, Any]:
         if solver != "highs" or not self.has_integral_relaxation(view, space):
             return self.options_for(solver, view, space)
         # Interior point is faster if there are many states.
         return {"solver": "ipm" if self._states(view, space).n_states > 8000 else "simplex"}
 
-    def has_integral_relaxation(self, view: CostMatrix, space: Any) -> bool:
+    def has_integral_relaxation(self, view: LeafSums, space: Any) -> bool:
         return self.integral_relaxation and not (view.side or view.structure or space.limits_leaves)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
@@ -300,6 +335,8 @@ class StateFlow(TreeFormulation):
     def unproved(self, problem: Problem) -> str | None:
         if not self.proves:
             return super().unproved(problem)
+        if not problem.task.offers(CostMatrix):
+            return f"{self.name} writes no proofs for leaves that cost a function of sums."
         view, space = problem.view(CostMatrix), problem.space
         why = ""
         if isinstance(space, RuleLists):
@@ -330,7 +367,7 @@ class StateFlow(TreeFormulation):
         for g, group in enumerate(groups(view)):
             m.u[g].set_value(int(not tested.isdisjoint(group)), skip_validation=True)
 
-    def model_size(self, view: CostMatrix, space: Any) -> ModelSize:
+    def model_size(self, view: LeafSums, space: Any) -> ModelSize:
         h = self._states(view, space)
         entered = int((h.child_left >= 0).sum() + (h.child_right >= 0).sum())
         rows, nonzeros = h.n_states, h.n_columns + entered

@@ -34,7 +34,6 @@ from milp_trees.common.registering import register
 from milp_trees.lists.space import RuleLists
 from milp_trees.mip.formulation import Stage
 from milp_trees.problems.problem import Problem
-from milp_trees.tasks.views import CostMatrix
 
 from ._state_structure import unsupported_lists
 from .state_flow import StateFlow
@@ -79,7 +78,9 @@ class StateFlowReduced(StateFlow):
         warm_up()
         compile_kernels()
 
-    def unsupported_view(self, view: CostMatrix, space: Any) -> str | None:
+    def unsupported_view(self, view: Any, space: Any) -> str | None:
+        if why := self._unsupported_sums(view, isinstance(space, RuleLists)):
+            return why
         if isinstance(space, RuleLists):
             return self._unsupported_lists(view, space)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
@@ -95,7 +96,7 @@ class StateFlowReduced(StateFlow):
             return f"{self.name}: {why}"
         return None
 
-    def _unsupported_lists(self, view: CostMatrix, space: RuleLists) -> str | None:
+    def _unsupported_lists(self, view: Any, space: RuleLists) -> str | None:
         why = unsupported_lists(self.name, view)
         if why:
             return why
@@ -120,7 +121,7 @@ class StateFlowReduced(StateFlow):
         yield self._up_to(last, problem, view)
         view.memo.pop("extent", None)
 
-    def _up_to(self, upper: int, problem: Problem, view: CostMatrix) -> Stage:
+    def _up_to(self, upper: int, problem: Problem, view: Any) -> Stage:
         view.memo["extent"] = upper
         return self.stage(problem)
 
@@ -135,10 +136,10 @@ class StateFlowReduced(StateFlow):
             covers=None if covers >= known.most else covers,
         )
 
-    def _known(self, view: CostMatrix, space: Any) -> Any:
+    def _known(self, view: Any, space: Any) -> Any:
         return self._bounding(view, space).tree
 
-    def _states(self, view: CostMatrix, space: Any) -> Any:
+    def _states(self, view: Any, space: Any) -> Any:
         try:
             return super()._states(view, space)
         except OverflowError as too_many:
@@ -154,7 +155,7 @@ class StateFlowReduced(StateFlow):
 
     # -- how much of the hypergraph ----------------------------------------------------------------
 
-    def _bounding(self, view: CostMatrix, space: Any) -> Any:
+    def _bounding(self, view: Any, space: Any) -> Any:
         """Multipliers, bound and a feasible tree, once per view and space."""
         from milp_trees.engines.lagrangian.bounding import bounding
         from milp_trees.lists.hypergraph.reduced import bounded_lists
@@ -166,17 +167,17 @@ class StateFlowReduced(StateFlow):
             view.memo[key] = bounding(view, space)
         return view.memo[key]
 
-    def _whole(self, view: CostMatrix, space: Any) -> int:
+    def _whole(self, view: Any, space: Any) -> int:
         """The largest value of a tree in the whole model."""
         known = self._bounding(view, space)
         if known.bound is None:  # no tree satisfies the side rows
-            return int(view.base.sum()) - 1
+            return view.fixed_cost - 1
         return int(known.most if known.value is None else known.value)
 
-    def _extent(self, view: CostMatrix, space: Any) -> int:
+    def _extent(self, view: Any, space: Any) -> int:
         return int(view.memo.get("extent", self._whole(view, space)))
 
-    def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
+    def _hypergraph(self, view: Any, space: Any) -> Any:
         from milp_trees.engines.hypergraph.shrink import shrink
         from milp_trees.engines.hypergraph.within_bound import TreesWithin
 

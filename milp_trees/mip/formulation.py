@@ -17,7 +17,7 @@ from milp_trees.mip.sizes import too_many
 from milp_trees.models.space import Space, Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.support import unsupported_reason, unsupported_structure, who_can
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ class Formulation(ABC):
     reference: ClassVar[str] = ""
     #: Space and view it takes, and the questions it answers.
     space: ClassVar[type[Space] | tuple[type[Space], ...]]
-    needs: ClassVar[type]
+    needs: ClassVar[type | tuple[type, ...]]
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     #: Whether side rows, a minimum leaf size above 1, general costs can be expressed (trees).
     takes_side_rows: ClassVar[bool] = False
@@ -131,7 +131,8 @@ class Formulation(ABC):
         Parameters
         ----------
         m : ConcreteModel
-            Gets all components. The objective `m.objective` is minimised, in integer units.
+            Gets all components. The objective `m.objective` is minimised, in integer units, or in
+            others that `objective_unit` states.
         view : view of the task
             The view that `presolved_view` returns, such as a CostMatrix.
         space : Space
@@ -156,6 +157,17 @@ class Formulation(ABC):
 
     def unsupported_view(self, view: Any, space: Any) -> str | None:
         """Why this formulation cannot express a view, beyond its switches; None if it can."""
+        return None
+
+    def objective_unit(self, view: Any) -> int:
+        """Units of the view in one unit of the model's objective."""
+        return 1
+
+    def bound_from(self, view: Any, space: Any, duals: Mapping[str, np.ndarray]) -> int | None:
+        """A bound on the objective that holds, from a solver's duals of the relaxation's rows.
+
+        It follows from them in integers, whatever they are. None if the solver's own bound is used.
+        """
         return None
 
     def separator(self, m: Any, matrix: MatrixModel) -> Separator | None:
@@ -359,7 +371,7 @@ class TreeFormulation(Formulation):
     """
 
     space: ClassVar[type[Space] | tuple[type[Space], ...]] = Trees
-    needs: ClassVar[type] = CostMatrix
+    needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
     #: Further sets, with which of `rows`, `tests`, `nodes` or `actions` their elements are:
@@ -372,7 +384,7 @@ class TreeFormulation(Formulation):
     merge_rows: bool = True
     drop_tests: bool = True
 
-    def presolved_view(self, problem: Problem) -> CostMatrix:
+    def presolved_view(self, problem: Problem) -> Any:
         return problem.presolved_view(self.merge_rows, self.drop_tests)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
@@ -381,14 +393,14 @@ class TreeFormulation(Formulation):
         words = tree_words(m.view, problem)
         return {**words, **{name: words[like] for name, like in self.sets_like.items()}}
 
-    def templates(self, view: CostMatrix, space: Any) -> bool:
+    def templates(self, view: LeafSums, space: Any) -> bool:
         return view.n_features > 0 and (space.most_leaves or 2) > 1
 
     def unsupported(self, problem: Problem) -> str | None:
         why = unsupported_reason(self, problem)
         if why:
             return why
-        view, space = problem.view(CostMatrix), problem.space
+        view, space = problem.first_view(self.needs), problem.space
         if view.side and not self.takes_side_rows:
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.tasks.grouping import equal_rows, packed
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -40,7 +40,8 @@ def heap_words(v: int) -> str:
 
 def row_words(view: Any, problem: Problem) -> Words:
     """For a row of a view, the rows of the data (counted from 0) that it stands for."""
-    whole = problem.view(type(view))
+    sums = isinstance(view, LeafSums)
+    whole: Any = problem.first_view((CostMatrix, LeafSums)) if sums else problem.view(type(view))
     known = np.asarray(getattr(whole, "rows", np.arange(whole.n_rows)))
     # Rows with equal tests are merged, and keep the order in which they first occur.
     group = (

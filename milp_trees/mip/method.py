@@ -27,7 +27,16 @@ from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.linear.matrix import compile_model, pyomo_without
 from milp_trees.mip.open_thresholds import OfModels
-from milp_trees.mip.run import UNBUILT, Run, claim_tolerance, result, round_up, solved, solver_gap
+from milp_trees.mip.run import (
+    UNBUILT,
+    Run,
+    claim_tolerance,
+    has_rational_bounds,
+    result,
+    round_up,
+    solved,
+    solver_gap,
+)
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
@@ -174,6 +183,7 @@ class FormulationMethod(Method):
         problem, clock = run.problem, run.clock
         run.view = self.formulation.presolved_view(problem)
         run.bound = run.view.unavoidable
+        run.unit = self.formulation.objective_unit(run.view)
         if start is not None:
             # Before the model is built, because a run that is stopped there has only the start.
             run.take(start)
@@ -297,13 +307,15 @@ class FormulationMethod(Method):
             return None
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
-            limits = replace(run.limits, time=deadline.left, abs_gap=solver_gap(run.view))
+            gap = solver_gap(run.view) / run.unit
+            limits = replace(run.limits, time=deadline.left, abs_gap=gap)
             options = self.solver_options(run, relax)
             options.pop(relaxation.AS_LP_FIRST, None)
             request = Job(run.matrix, limits, None if relax else run.start, options, **job)
             answer = solved(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = nothing_to_choose(run.matrix)
+        answer = run.in_units(answer)
         answer = replace(
             answer, bound=run.covered(answer.bound), root_bound=run.covered(answer.root_bound)
         )
@@ -312,19 +324,38 @@ class FormulationMethod(Method):
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
-            bound = round_up(answer.bound, run.view, finished)
-            if bound >= run.bound:
-                run.bound, run.prover = bound, self.prover(run, answer)
+            self.keep_bound(run, answer, relax, finished)
         if not relax and answer.x is not None:
             self.decode(run, answer)
         run.record(None, None)
         return answer
 
+    def keep_bound(self, run: Run, answer: Answer, relax: bool, finished: bool) -> None:
+        """Keep the bound of an answer if it is no worse than the one so far.
+
+        Where bounds are rationals that hold, one that follows from the duals is used; only if it
+        leaves a gap, the solver's own claim.
+        """
+        assert answer.bound is not None
+        if has_rational_bounds(run.view):
+            holds = None
+            if relax and answer.duals is not None and run.covers is None:
+                duals = proving.by_block(run.matrix, answer.duals * run.unit)
+                holds = self.formulation.bound_from(run.view, run.problem.space, duals)
+            if holds is not None and holds >= run.bound:
+                run.bound, run.prover = holds, f"{self.prover(run, answer)}, its duals in integers"
+            if run.closed or holds is not None:
+                return
+        bound = round_up(answer.bound, run.view, finished, run.unit)
+        if bound >= run.bound:
+            run.bound, run.prover = bound, self.prover(run, answer)
+
     def _listener(self, run: Run) -> Callable[[Event], None]:
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
-            run.record(event.incumbent if complete else None, run.covered(event.bound))
+            incumbent = event.incumbent if complete else None
+            run.record(run.scaled(incumbent), run.covered(run.scaled(event.bound)))
 
         return listen
 
@@ -342,7 +373,7 @@ class FormulationMethod(Method):
             return
         run.matrix.load(x)
         tree = run.problem.space.simplify(self.formulation.decode(run.m), run.view)
-        claimed, actual = run.matrix.objective(x), run.view.objective(tree)
+        claimed, actual = run.objective(x), run.view.objective(tree)
         broken = run.problem.violations(tree)
         if (broken or actual > claimed + claim_tolerance(run.view, claimed)) and self._complete(
             run, answer.x

@@ -62,9 +62,13 @@ def _duals(method: Pair, problem: Problem, limits: Limits) -> dict[str, np.ndarr
     matrix = compile_model(method.formulation.assemble(problem))
     view = method.formulation.presolved_view(problem)
     options = method.formulation.relaxation_options_for(method.solver.name, view, problem.space)
+    return by_block(matrix, row_duals(method.solver.name, matrix, limits, options))
+
+
+def by_block(matrix: MatrixModel, duals: np.ndarray) -> dict[str, np.ndarray]:
+    """Duals of rows, by the name of their block."""
     blocks: dict[str, list[float]] = {}
-    found = row_duals(method.solver.name, matrix, limits, options).tolist()
-    for label, dual in zip(matrix.row_labels, found, strict=True):
+    for label, dual in zip(matrix.row_labels, duals.tolist(), strict=True):
         blocks.setdefault(label, []).append(dual)
     return {label: np.array(part) for label, part in blocks.items()}
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.mip.run import round_up
 from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Status
 
@@ -41,11 +40,11 @@ class Calls(Protocol):
     def solve_once(self, run: Run, **job: Any) -> Answer | None:
         """Call the solver once and keep its bound; None if no time is left."""
 
+    def keep_bound(self, run: Run, answer: Answer, relax: bool, finished: bool) -> None:
+        """Keep the bound of an answer if it is no worse than the one so far."""
+
     def decode(self, run: Run, answer: Answer) -> None:
         """Keep the predictor of a solver's point."""
-
-    def prover(self, run: Run, answer: Answer) -> str:
-        """The program that claims a bound."""
 
 
 def comes_first(method: Calls, run: Run) -> bool:
@@ -73,9 +72,7 @@ def settles(method: Calls, run: Run) -> bool:
     if run.start is not None and run.start_info:  # else it came from the model itself
         run.start_info["needed"] = False
     assert settled.bound is not None
-    bound = round_up(settled.bound, run.view, True)
-    if bound >= run.bound:
-        run.bound, run.prover = bound, method.prover(run, settled)
+    method.keep_bound(run, settled, True, True)
     method.decode(run, settled)
     run.record(None, None)
     return True
@@ -88,7 +85,7 @@ def _integral(run: Run, answer: Answer) -> Answer | None:
     x = run.matrix.rounded(answer.x)
     if np.abs(x - answer.x).max(initial=0.0) > INTEGRALITY or run.matrix.violation(x) > INTEGRALITY:
         return None
-    value = run.matrix.objective(x)
+    value = run.objective(x)
     if value - answer.bound > GAP * max(1.0, abs(value)):
         return None
     return replace(answer, x=x, objective=value, nodes=0, root_bound=answer.bound)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
 
 
+#: Error of a reduced cost, in units of a model's objective, that solvers tolerate.
+SOLVER_ERROR = 1e-6
+
 #: How a run ends whose model is not complete.
 UNBUILT = {
     Limit.TIME: "The time limit ended while the model was being built; raise --time-limit.",
@@ -52,7 +55,10 @@ class Run:
     start_info: dict[str, Any] = field(default_factory=dict)
     incumbent: Any = None
     incumbent_cost: float = math.inf
+    #: A whole number if it holds; where bounds are rationals, a float is what a solver claims.
     bound: float = -math.inf
+    #: Units of the view in one unit of the model's objective.
+    unit: int = 1
     prover: str = "the data (what every predictor costs at least)"
     stopped: Limit | None = None
     answers: list[Answer] = field(default_factory=list)
@@ -88,6 +94,21 @@ class Run:
 
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
+
+    def objective(self, x: np.ndarray) -> float:
+        """The objective of a point of the model, in units of the view."""
+        return self.matrix.objective(x) * self.unit
+
+    def scaled(self, number: float | None) -> float | None:
+        """A solver's number in units of the view."""
+        return None if number is None else number * self.unit
+
+    def in_units(self, answer: Answer) -> Answer:
+        """A solver's answer in units of the view."""
+        if self.unit == 1:
+            return answer
+        names = ("objective", "bound", "root_bound", "claimed")
+        return replace(answer, **{name: self.scaled(getattr(answer, name)) for name in names})  # type: ignore[arg-type]
 
     def covered(self, bound: float | None) -> float | None:
         """A bound of the model as a bound of the problem, if it holds only some predictors."""
@@ -167,7 +188,12 @@ def claim_tolerance(view: Any, Z: float, units: float = 0.5) -> float:
     return float(units + 1e-6 * above + 1e-12 * abs(Z))
 
 
-def round_up(bound: float, view: Any, finished: bool) -> float:
+def has_rational_bounds(view: Any) -> bool:
+    """Whether objectives are rounded, and bounds on them are rationals that hold."""
+    return bool(getattr(view, "rational_bounds", False))
+
+
+def round_up(bound: float, view: Any, finished: bool, unit: int = 1) -> float:
     """Round a bound up to the next whole number, which is valid where costs are exact.
 
         A bound of 57.2 becomes 58; a margin allows for the solver's tolerances. The margin is wide
@@ -176,6 +202,9 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
     covers only the errors of its sums and printed digits. Where costs differ by more than 10^7,
     these errors exceed half a unit; then nothing is called optimal.
     """
+    if has_rational_bounds(view) and math.isfinite(bound):
+        # Solvers keep reduced costs and sums within tolerances, of which they say nothing.
+        return float(bound - SOLVER_ERROR * unit * 2 * view.most_leaves - 1e-13 * abs(bound))
     if not view.exact or not math.isfinite(bound):
         return bound
     above = abs(bound - view.unavoidable)
@@ -227,7 +256,9 @@ def result(method: Runner, run: Run) -> Result:
     )
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
         bound = run.view.to_value(int(run.incumbent_cost))
-    if bound is not None and not run.view.exact:
+    if bound is not None and has_rational_bounds(run.view):
+        bound = _rational(run)
+    elif bound is not None and not run.view.exact:
         bound = _measured(run, bound)
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
@@ -289,6 +320,13 @@ def _settings(method: Runner, run: Run) -> dict[str, Any]:
         "seed": run.limits.seed,
         "time_limit": run.limits.time,
     }
+
+
+def _rational(run: Run) -> Any:
+    """A bound that holds as a rational, and a solver's claim as a float."""
+    least = min(run.bound, run.incumbent_cost)
+    bound = run.view.to_bound(math.floor(least))
+    return bound if isinstance(run.bound, int) else float(bound)
 
 
 def _measured(run: Run, bound: Any) -> Any:

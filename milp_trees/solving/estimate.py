@@ -59,7 +59,7 @@ def estimated(formulation: Formulation, problem: Problem) -> dict[str, Any]:
         sizes = formulation.model_size(formulation.presolved_view(problem), problem.space)
     except Unsupported as too_many:  # known only when it is counted
         return {**row, "time_class": None, "reason": str(too_many)}
-    view: Any = problem.view(formulation.needs)
+    view: Any = problem.first_view(formulation.needs)
     side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
     return {
         **row,

@@ -236,6 +236,11 @@ class LeafSums(MaybeRanked, ABC):
     def unavoidable(self) -> int:
         """Lower bound of every tree."""
 
+    @property
+    def fixed_cost(self) -> int:
+        """A part of all objectives that hypergraphs leave out of the costs of their columns."""
+        return 0
+
     @cached_property
     def memo(self) -> dict[Any, Any]:
         """Store for what methods derive from this view and may need again; not part of it."""

@@ -158,15 +158,20 @@ class LossSums(LeafSums):
         return (Fraction(value) - self.offset) / self.scale
 
     @property
-    def rounding(self) -> int:
+    def slack(self) -> int:
         """By how many units two sums of rounded leaves may differ that are equal without."""
         return (2 * self.margin + 4) * self.most_leaves
 
     @cached_property
+    def rounding(self) -> int:
+        """How much an objective may differ from the value, in units."""
+        per_leaf = self.tie + 2 * self.margin + 4
+        return math.ceil(self.excess) + per_leaf * self.most_leaves + self.predicted + 8
+
+    @cached_property
     def tolerance(self) -> int:
         """What a claim "optimal" leaves open, in units: see the module."""
-        least = math.ceil(self.excess) + self.tie * self.most_leaves + 2 * self.rounding + 8
-        return max(least + self.predicted, min(math.floor(TOLERANCE * self.size), 2**40))
+        return max(self.rounding + self.slack, min(math.floor(TOLERANCE * self.size), 2**40))
 
     @property
     def chains(self) -> np.ndarray:
@@ -205,7 +210,7 @@ class LossSums(LeafSums):
 
     @property
     def absolute_gap(self) -> float:
-        return float(self.tolerance)
+        return float(self.tolerance - self.rounding)
 
     @cached_property
     def unavoidable(self) -> int:

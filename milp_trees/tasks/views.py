@@ -120,6 +120,11 @@ class CostMatrix(LeafSums):
         return np.ascontiguousarray(reduce(np.minimum, columns))
 
     @cached_property
+    def fixed_cost(self) -> int:
+        """The cheapest action of every row."""
+        return int(self.base.sum())
+
+    @cached_property
     def regret(self) -> np.ndarray:
         """Costs above `base`, shape (n, K), nonnegative with a zero in every row."""
         return self.costs - self.base[:, None]

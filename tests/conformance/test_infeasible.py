@@ -7,7 +7,7 @@ from solver_params import solver_params
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 from milp_trees.testing import check_method, check_solver_pair
 
 DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")
@@ -42,7 +42,13 @@ def takers(group: str) -> list[str]:
     compile kernels while tests are collected.
     """
     classes = registry.classes(group).items()
-    return [n for n, c in classes if issubclass(mt.Trees, c.space) and c.needs is CostMatrix]
+    return [n for n, c in classes if issubclass(mt.Trees, c.space) and takes_costs(c)]
+
+
+def takes_costs(cls: type) -> bool:
+    """Whether a plug-in takes cost matrices, perhaps beside other sums of leaves."""
+    needs = cls.needs if isinstance(cls.needs, tuple) else (cls.needs,)
+    return CostMatrix in needs and needs[-1] in (CostMatrix, LeafSums)
 
 
 def of_kind(method: object, problems: dict[str, mt.Problem]) -> dict[str, mt.Problem]:

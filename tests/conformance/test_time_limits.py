@@ -13,6 +13,7 @@ from milp_trees.mip.registry import registry
 #: The long problem for each view.
 CASES = {
     mt.plugins.CostMatrix: "trees",
+    (mt.plugins.CostMatrix, mt.plugins.LeafSums): "trees",
     mt.plugins.LeafOracle: "decisions",
     mt.pruning.NodeGains: "prunings",
 }

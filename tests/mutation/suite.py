@@ -100,8 +100,13 @@ def sensible(file: str, kind: str, condition: str) -> bool:
     if kind == "node":
         return prunes
     if kind == "action":
-        return any(p.needs is CostMatrix for p in trees)
+        return any(costs(p) for p in trees)
     return kind in ("row", "cost") or bool(trees)
+
+
+def costs(plan: Any) -> bool:
+    """Whether a formulation takes cost matrices, perhaps beside other sums of leaves."""
+    return CostMatrix in (plan.needs if isinstance(plan.needs, tuple) else (plan.needs,))
 
 
 def prunings(plan: Any) -> bool:
@@ -128,7 +133,7 @@ def problems(label: str) -> dict[str, Any]:
         if plan.needs is LeafOracle
         else problems_of(plan.space)
     )
-    if ":" in label and plan.needs is CostMatrix:
+    if ":" in label and costs(plan):
         found = {name: problem for name, problem in found.items() if name.startswith("random")}
     return dict(sorted(found.items(), key=lambda item: (is_wide(item[0]), effort(item[1]))))
 

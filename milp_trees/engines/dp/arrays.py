@@ -210,7 +210,7 @@ def _prepare_leaves(
         n_listed=0,
         splits=bool(view.split_costs.any()),
         leaf=view.leaf,
-        slack=view.rounding,
+        slack=view.slack,
     )
 
 

@@ -11,13 +11,13 @@ from milp_trees.engines.hypergraph.levels import Enumeration, all_trees
 from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.models.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 T = TypeVar("T", bound=States)
 
 
 def enumerate_states(
-    view: CostMatrix,
+    view: LeafSums,
     space: Trees,
     max_states: int = 400_000,
     max_columns: int = 3_000_000,

@@ -4,6 +4,9 @@ One enumeration serves four: of trees and of rule lists (`milp_trees.lists.hyper
 or those within a bound. A state has an **allowance**: what a subtree there may cost at the prices
 of the side rows. A column that costs more is left out; without a bound all allowances are `FAR`.
 
+Where a leaf costs a function of sums (`LossSums`) there is one action: its value is the constant part
+of the rows, and the function is asked about the sums behind it.
+
 Kernels work on as many states as their output arrays have room for and return where they stopped;
 the caller makes more room and calls again. Complexity per state, for m of n rows, F tests and V
 values: F n / 64, and m F bytes plus F V per group of rows where leaves of splits are summed.
@@ -19,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.vectors import call_two
 from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP
 from milp_trees.engines.hypergraph.row_sets import (
     ONE,
@@ -53,7 +57,8 @@ class StateData(NamedTuple):
         Group of every row; rows of one group have equal values.
     coef : int64 array of shape (groups, V)
         K costs, S·K side coefficients, K costs at prices if they are others (they begin at
-        `priced`), then what leaves need a minimum of: last the number of rows.
+        `priced`), what a leaf function takes (it begins at `sums`), then what leaves need a minimum
+        of: last the number of rows.
     amounts : int64 array of shape (M, n)
         The last values, row by row.
     least : int64 array of shape (M,)
@@ -65,6 +70,10 @@ class StateData(NamedTuple):
         An action that no rule takes, only the default rule; -1 if there is none.
     merge : bool
         Whether of columns with the same effect only the cheapest is kept.
+    leaf_function, parameters, sums : int, int64 array of shape (2,), int
+        The compiled function that leaves cost (`kit.leaf_code`), 0 if it is the cheapest action.
+    tie : int
+        Units of a leaf's price that are part of no loss.
     """
 
     X: np.ndarray
@@ -81,6 +90,10 @@ class StateData(NamedTuple):
     priced_leaf: int
     only_default: int
     merge: bool
+    leaf_function: int
+    parameters: np.ndarray
+    sums: int
+    tie: int
 
 
 class StateColumns(NamedTuple):
@@ -98,12 +111,14 @@ class StateWork(NamedTuple):
     """What the kernels write on.
 
     `most` is the largest number of columns of a state, `slots` a hash table for them. There are
-    three sums over rows, in total and by test; the other arrays are for the sides of all tests.
+    three sums over rows, in total and by test, and `side_total` for both sides of a test; the other
+    arrays are for the sides of all tests.
     """
 
     most: int
     rows: np.ndarray
     total: np.ndarray
+    side_total: np.ndarray
     by_test: np.ndarray
     counts: np.ndarray
     slots: np.ndarray
@@ -120,6 +135,7 @@ class StateWork(NamedTuple):
             most,
             rows=np.empty((2, len(data.group)), dtype=np.int64),
             total=np.zeros((3, V), dtype=np.int64),
+            side_total=np.zeros((2, V), dtype=np.int64),
             by_test=np.zeros((3, V, tests), dtype=np.int64),
             counts=np.zeros(tests, dtype=np.uint8),
             slots=np.empty(1 << (2 * most - 1).bit_length(), dtype=np.int64),
@@ -181,6 +197,29 @@ def put(row, state, kind, test, left, right, cost, false, true):
 
 
 @kernel(allocates=False)
+def leaf_cost(data, total, k):
+    """What a leaf with these sums and an action costs, without the price of leaves."""
+    if data.leaf_function:
+        sums = np.int64(total.ctypes.data) + 8 * data.sums
+        return total[k] + call_two(data.leaf_function, sums, np.int64(data.parameters.ctypes.data))
+    return total[k]
+
+
+@kernel(allocates=False)
+def leaf_priced(data, total, k):
+    """The same at the prices at which columns are bounded."""
+    return leaf_cost(data, total, k) if data.leaf_function else total[data.priced + k]
+
+
+@kernel(allocates=False)
+def take_sides(f, total, by_test, side_total):
+    """The sums of both sides of a test: 0 false, 1 true."""
+    for v in range(len(total)):
+        side_total[1, v] = by_test[v, f]
+        side_total[0, v] = total[v] - by_test[v, f]
+
+
+@kernel(allocates=False)
 def stops(s, total, allowance, data, out, n):
     """Add the stops of a state that fit; returns the number of columns.
 
@@ -189,9 +228,9 @@ def stops(s, total, allowance, data, out, n):
     start, K, S = n, data.n_actions, data.n_side
     info, side = out.info, out.side
     for k in range(K):
-        if total[data.priced + k] + data.priced_leaf > allowance:
+        if leaf_priced(data, total, k) + data.priced_leaf > allowance:
             continue
-        at, cost = n, total[k] + data.leaf
+        at, cost = n, leaf_cost(data, total, k) + data.leaf
         for c in range(start, n if data.merge else start):
             alike = True
             for j in range(S):
@@ -233,23 +272,26 @@ def last_splits(s, n_tests, total, by_test, allowance, data, work, out, stopped)
     split is left out if a stop has the same side numbers and costs no more. Returns the number of
     columns.
     """
-    K, S, P, merge = data.n_actions, data.n_side, data.priced, data.merge
+    K, S, merge, sides = data.n_actions, data.n_side, data.merge, work.side_total
     info, side, number, slots = out.info, out.side, work.number, work.slots
     split, leaves, priced_leaves = data.split, 2 * data.leaf, 2 * data.priced_leaf
+    chooses = data.leaf_function == 0
     start, n = stopped
     end = n
     if merge:
         fill(slots, -1)
     for i in range(n_tests):
         f = work.tests[i]
+        take_sides(f, total, by_test, sides)
         for left in range(K):
             for right in range(K):
-                if right == data.only_default or (merge and left == right):
+                if right == data.only_default or (merge and chooses and left == right):
                     continue
-                priced = by_test[P + right, f] + total[P + left] - by_test[P + left, f]
+                priced = leaf_priced(data, sides[1], right) + leaf_priced(data, sides[0], left)
                 if priced + priced_leaves + split[1, f] > allowance:
                     continue
-                cost = by_test[right, f] + total[left] - by_test[left, f] + leaves + split[0, f]
+                cost = leaf_cost(data, sides[1], right) + leaf_cost(data, sides[0], left)
+                cost += leaves + split[0, f]
                 for j in range(S):
                     b = K + j * K
                     number[j] = by_test[b + right, f] + total[b + left] - by_test[b + left, f]
@@ -272,22 +314,24 @@ def last_splits(s, n_tests, total, by_test, allowance, data, work, out, stopped)
 @kernel(allocates=False)
 def _cheapest_last_split(s, n_tests, total, by_test, allowance, data, work, out, stopped):
     """Add the cheapest last split, if it fits and costs less than the stop."""
-    P, info, split = data.priced, out.info, data.split
+    info, split, sides = out.info, data.split, work.side_total
     start, n = stopped
     best = info[start, COST] if n > start else np.int64(2**62)
     found = False
     for i in range(n_tests):
         f = work.tests[i]
+        take_sides(f, total, by_test, sides)
         left = right = 0
         for k in range(1, data.n_actions):
-            if by_test[k, f] < by_test[right, f]:
+            if sides[1, k] < sides[1, right]:
                 right = k
-            if total[k] - by_test[k, f] < total[left] - by_test[left, f]:
+            if sides[0, k] < sides[0, left]:
                 left = k
-        cost = by_test[right, f] + total[left] - by_test[left, f] + 2 * data.leaf + split[0, f]
+        cost = leaf_cost(data, sides[1], right) + leaf_cost(data, sides[0], left)
+        cost += 2 * data.leaf + split[0, f]
         if cost >= best:
             continue
-        priced = by_test[P + right, f] + total[P + left] - by_test[P + left, f]
+        priced = leaf_priced(data, sides[1], right) + leaf_priced(data, sides[0], left)
         if priced + 2 * data.priced_leaf + split[1, f] <= allowance:
             best = cost
             found = True

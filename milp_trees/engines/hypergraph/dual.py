@@ -21,7 +21,7 @@ import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.engines.hypergraph.graph import SPLIT
-from milp_trees.engines.hypergraph.parts import least_below
+from milp_trees.engines.hypergraph.parts import least_below, levels
 from milp_trees.methods.claims import Claims
 
 if TYPE_CHECKING:
@@ -92,6 +92,23 @@ class Prices(NamedTuple):
 def largest(h: States, cost: np.ndarray) -> np.ndarray:
     """The largest dual solution: what the best tree costs in every state."""
     return least_below(h, cost)[1][:-1]
+
+
+def bound_of(h: States, duals: np.ndarray, error: int) -> int:
+    """A lower bound on the cost of all trees that the duals of a solver prove, in integers.
+
+    From the last level to the root a state gets its dual, rounded, plus a number that is more than
+    the solver's error, or less if a column asks for less. These numbers satisfy every row of the
+    dual, whatever the solver returned; if its duals were right, they lose nothing.
+    """
+    claimed = np.clip(np.ceil(duals), -(2.0**60), 2.0**60).astype(np.int64) + error
+    value = np.empty(h.n_states + 1, dtype=np.int64)
+    value[:-1], value[-1] = claimed, 0
+    for begin, end in reversed(levels(h)):
+        here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
+        most = h.cost[here] + value[h.child_left[here]] + value[h.child_right[here]]
+        np.minimum.at(value, h.state[here], most)
+    return int(value[0])
 
 
 def claims(

@@ -9,6 +9,9 @@ out, because an optimum exists without them: splits with an empty side or one wi
 the tests that divide a state into the same two sides all but the cheapest; last splits with equal
 actions, or no cheaper than a stop with the same side numbers; without side rows, the splits of a
 state whose stop costs no more than two leaves without errors.
+
+Where leaves cost a function of sums (`LossSums`), a set of rows has one best leaf: there is one
+action, with the number 0, and the prediction of every leaf is found when a tree is read.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import numpy as np
 
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -52,7 +55,7 @@ class States:
     child_left, child_right : arrays
         The states that a split enters; -1 for other kinds.
     cost : array
-        Cost above `view.base`: regrets of the leaves, leaf and split costs.
+        Cost above `view.fixed_cost`: regrets or losses of the leaves, leaf and split costs.
     side : array of shape (n_columns, n_side)
         What the leaves of a column add to each side row.
     """
@@ -92,7 +95,7 @@ class States:
     def columns_of(self, state: int) -> slice:
         return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
 
-    def predictor(self, on: Iterable[int], view: CostMatrix) -> Any:
+    def predictor(self, on: Iterable[int], view: Any) -> Any:
         """The tree that columns describe, one for every state of its nodes."""
         chosen = {int(self.state[c]): c for c in on}
 
@@ -106,20 +109,29 @@ class States:
                 return Branch(test, *ends)
             return Branch(test, walk(int(self.child_left[c])), walk(int(self.child_right[c])))
 
-        return Tree(walk(0), view.actions)
+        if isinstance(view, CostMatrix):
+            return Tree(walk(0), view.actions)
+        return view.decided(Tree(walk(0), (None,)))
 
-    def words(self, c: int, view: CostMatrix) -> str:
+    def words(self, c: int, view: Any) -> str:
         """A column in words."""
         here = f"state {self.state[c]}: "
+        chooses = isinstance(view, CostMatrix)
         if self.kind[c] == STOP:
-            return f"{here}stop with {view.actions[self.action_left[c]]}"
+            return (
+                f"{here}stop with {view.actions[self.action_left[c]]}" if chooses else f"{here}stop"
+            )
         if self.kind[c] == LAST:
-            ends = f"{view.actions[self.action_left[c]]} if false, {view.actions[self.action_right[c]]} if true"
+            ends = (
+                f"{view.actions[self.action_left[c]]} if false, {view.actions[self.action_right[c]]} if true"
+                if chooses
+                else "to two leaves"
+            )
         else:
             ends = f"to state {self.child_left[c]} if false, {self.child_right[c]} if true"
         return f"{here}test {view.features[self.test[c]].name}, {ends}"
 
-    def follow(self, tree: Any, view: CostMatrix) -> list[int]:
+    def follow(self, tree: Any, view: Any) -> list[int]:
         """Columns of a tree, or of an equivalent one.
 
         The other tree costs no more, has no more leaves, and has the same side numbers. The given
@@ -148,20 +160,22 @@ class States:
         walk(tree.root, 0, np.arange(view.n_rows))
         return out
 
-    def _numbers(self, node: Node, rows: np.ndarray, view: CostMatrix) -> list[int]:
+    def _numbers(self, node: Node, rows: np.ndarray, view: LeafSums) -> list[int]:
         """Side numbers of a subtree on some rows."""
+        if not isinstance(view, CostMatrix):
+            return []
         leaves = Tree(node, view.actions).routes(_Part(view, rows)).action
         return [int(row.coefs[rows, leaves].sum()) for row in view.side]
 
-    def _leaves(self, s: int, node: Node, rows: np.ndarray, view: CostMatrix) -> int:
+    def _leaves(self, s: int, node: Node, rows: np.ndarray, view: LeafSums) -> int:
         """The column of a leaf or last split, or the cheapest one with its side numbers."""
         here = self.columns_of(s)
-        kind, wanted = STOP, (-1, getattr(node, "action", -1), getattr(node, "action", -1))
+        kind, test = STOP, -1
+        ends: tuple[Any, Any] = node, node
         if not isinstance(node, Leaf):
-            assert isinstance(node.left, Leaf)
-            assert isinstance(node.right, Leaf)
-            kind = LAST
-            wanted = view.index[node.test], node.left.action, node.right.action
+            kind, test, ends = LAST, view.index[node.test], (node.left, node.right)
+        chooses = isinstance(view, CostMatrix)
+        wanted = test, *(end.action if chooses else 0 for end in ends)
         exact = self._exactly(s, kind, *wanted)
         if exact is not None:
             return exact
@@ -212,5 +226,5 @@ class States:
 class _Part:
     """Some rows of a view."""
 
-    def __init__(self, view: CostMatrix, rows: np.ndarray) -> None:
+    def __init__(self, view: LeafSums, rows: np.ndarray) -> None:
         self.X, self.index = view.X[rows], view.index

@@ -24,9 +24,11 @@ from milp_trees.engines.hypergraph.columns import (
     stop_columns,
 )
 from milp_trees.engines.hypergraph.row_sets import SetTable
+from milp_trees.engines.kit.leaf_code import compiled_leaf
 from milp_trees.engines.kit.rowsets import all_rows, pack
 from milp_trees.models.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 #: Bytes that the sets of one level may use.
 MOST_BYTES = 2 * 2**30
@@ -171,11 +173,14 @@ class TreeStates(Enumeration):
     def _split_allowance(self, level: StateLevel, cheapest: np.ndarray) -> np.ndarray:
         """Allowances for splits; -1 where no split can improve the cheapest stop.
 
-        There, two leaves without errors would cost as much as the stop.
+        There, two leaves without errors would cost as much as the stop. What rounding takes off a
+        leaf is less than two ties.
         """
         if self.data.n_side or not self.data.merge:
             return level.allowance
-        least = int(self.data.split[0].min(initial=2**40)) + 2 * self.data.leaf
+        least = int(self.data.split[0].min(initial=2**40)) + 2 * (
+            self.data.leaf - 2 * self.data.tie
+        )
         return np.where(cheapest <= least, -1, level.allowance)
 
     def _add_last(self, level: StateLevel, parts: list[StateColumns]) -> None:
@@ -218,14 +223,14 @@ class TreeStates(Enumeration):
 
 
 def all_trees(
-    view: CostMatrix, space: Trees, max_states: int, max_columns: int, merge: bool
+    view: LeafSums, space: Trees, max_states: int, max_columns: int, merge: bool
 ) -> TreeStates:
     """The enumeration of all trees of a space."""
     data = data_of(view, *leaf_minima(view, space), merge=merge)
     return TreeStates(data, space.depth, max_states, max_columns)
 
 
-def leaf_minima(view: CostMatrix, space: Trees) -> tuple[list[np.ndarray], list[int]]:
+def leaf_minima(view: LeafSums, space: Trees) -> tuple[list[np.ndarray], list[int]]:
     """What the rows of a leaf add up, and how much is needed: last its rows, at least one."""
     rows = max(1, min(space.min_samples_leaf, view.total_rows + 1))
     amounts, least = zip(*view.leaf_minima, (view.counts, rows), strict=True)
@@ -233,10 +238,10 @@ def leaf_minima(view: CostMatrix, space: Trees) -> tuple[list[np.ndarray], list[
 
 
 def data_of(
-    view: CostMatrix,
+    view: LeafSums,
     amounts: list[np.ndarray],
     least: list[int],
-    priced: CostMatrix | None = None,
+    priced: LeafSums | None = None,
     only_default: int = -1,
     merge: bool = True,
     place: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
@@ -247,9 +252,14 @@ def data_of(
     `place` is another order of the rows: the truth of tests in rows and in bits, and the place of
     every row.
     """
-    K, S = view.n_actions, len(view.side)
-    prices = [] if priced is None else [priced.regret]
-    columns = [view.regret, *(row.coefs for row in view.side), *prices, *amounts]
+    costs, prices, sums = _costs(view), [], []
+    K, S, at_prices = costs.shape[1], len(view.side), view if priced is None else priced
+    if isinstance(view, LossSums):
+        sums = [view.parts[:, :-1]]
+    elif priced is not None:
+        prices = [_costs(priced)]
+    before = [costs, *(row.coefs for row in view.side), *prices]
+    columns = [*before, *sums, *amounts]
     values = np.column_stack(columns).astype(np.int64)
     coef, group = np.unique(values, axis=0, return_inverse=True)
     if place is None:
@@ -261,7 +271,7 @@ def data_of(
         X, truth, position = place
         groups, group = group.ravel(), np.zeros(64 * truth.shape[1], dtype=np.int64)
         group[position] = groups
-    at_prices = view if priced is None else priced
+    function, parameters = compiled_leaf(view)
     return StateData(
         X=X,
         truth=truth,
@@ -272,9 +282,21 @@ def data_of(
         split=np.array([view.split_costs, at_prices.split_costs], dtype=np.int64),
         n_actions=K,
         n_side=S,
-        priced=0 if priced is None else K * (1 + S),
+        priced=K * (1 + S) if prices else 0,
         leaf=int(view.leaf_cost),
         priced_leaf=int(at_prices.leaf_cost),
         only_default=only_default,
         merge=bool(merge),
+        leaf_function=function,
+        parameters=parameters,
+        sums=sum(part.shape[1] for part in before),
+        tie=int(getattr(view, "tie", 0)),
     )
+
+
+def _costs(view: LeafSums) -> np.ndarray:
+    """Costs of rows with each action above the cheapest, or their constant part of a loss."""
+    if isinstance(view, LossSums):
+        return view.parts[:, -1:]
+    assert isinstance(view, CostMatrix)
+    return view.regret

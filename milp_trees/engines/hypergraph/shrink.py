@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from milp_trees.engines.hypergraph.graph import States
 from milp_trees.engines.hypergraph.parts import kept, least_through
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 
 class Priced(Protocol):
@@ -29,22 +29,22 @@ class Priced(Protocol):
     def numerators(self) -> tuple[int, ...]:
         """One for every side row."""
 
-    def view_at(self, view: CostMatrix) -> CostMatrix:
+    def view_at(self, view: LeafSums) -> Any:
         """The view without side rows whose costs are `denominator · regret + Σ numerators · coefs`.
 
         Its penalties are `denominator` times those of the given view.
         """
 
-    def bound(self, z: int, view: CostMatrix) -> Fraction:
+    def bound(self, z: int, view: LeafSums) -> Fraction:
         """The Lagrangian value, in the view's units, of the objective `z` of `view_at`."""
 
 
-def most_at(prices: Priced, view: CostMatrix, upper: int) -> int:
+def most_at(prices: Priced, view: LeafSums, upper: int) -> int:
     """The largest objective of `view_at` whose Lagrangian value is at most `upper`."""
     return int(prices.denominator * (upper - prices.bound(0, view)) // 1)
 
 
-def shrink(h: States, view: CostMatrix, multipliers: Sequence[Priced], upper: int) -> States:
+def shrink(h: States, view: LeafSums, multipliers: Sequence[Priced], upper: int) -> States:
     """The columns that are part of a tree within a bound, for each of some multipliers."""
     last, at = len(multipliers), 0
     while last and h.n_columns:

@@ -32,7 +32,7 @@ from milp_trees.engines.near_best.states import RowSets
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 #: Memory of remembered values, of one level's sets, and of all columns, if no limit is given.
 MEMORY_MB = 3000
@@ -41,7 +41,7 @@ VALUES = 200_000
 
 
 def trees_within(
-    view: CostMatrix,
+    view: LeafSums,
     space: Trees,
     multipliers: Sequence[Priced],
     upper: int,
@@ -75,7 +75,7 @@ class TreesWithin(TreeStates):
 
     def __init__(
         self,
-        view: CostMatrix,
+        view: LeafSums,
         space: Trees,
         multipliers: Priced,
         watch: Watch | None = None,
@@ -100,7 +100,7 @@ class TreesWithin(TreeStates):
     def within(self, upper: int) -> States:
         """All columns of trees whose Lagrangian cost is at most `upper`."""
         most = most_at(self.multipliers, self.view, upper)
-        self.allowance = most - int(self.priced.base.sum())
+        self.allowance = most - self.priced.fixed_cost
         return assemble(self, States)
 
     def _check(self) -> None:
@@ -171,8 +171,8 @@ class _Zero:
     denominator = 1
     numerators = (0,)
 
-    def view_at(self, view: CostMatrix) -> CostMatrix:
+    def view_at(self, view: Any) -> Any:
         return replace(view, costs=view.regret, side=())
 
-    def bound(self, z: int, view: CostMatrix) -> Fraction:
-        return Fraction(z + int(view.base.sum()))
+    def bound(self, z: int, view: LeafSums) -> Fraction:
+        return Fraction(z + view.fixed_cost)

@@ -21,6 +21,7 @@ from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
+from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.structure import FeatureUse
 from milp_trees.tasks.views import CostMatrix
 
@@ -44,13 +45,15 @@ class Bounding(NamedTuple):
     unit: int
 
 
-def bounding(view: CostMatrix, space: Trees) -> Bounding:
+def bounding(view: CostMatrix | LossSums, space: Trees) -> Bounding:
     """The best multipliers, the bound, and the best feasible tree that the search for them meets.
 
     Constraints on the tree itself and largest numbers of leaves do not enter the bound, which stays
     valid without them. A tree is only kept if it satisfies them.
     """
     free = Trees(space.max_depth, None, space.min_samples_leaf)
+    if isinstance(view, LossSums):
+        return _of_losses(view, space, free)
     incumbent = Incumbent(view, Trace(None), run_clock())
     view.keep_incumbent(incumbent)  # for a run that is stopped before the model is complete
     dual = Dual(view, free, incumbent, Watch(Limits(time=None)))
@@ -82,6 +85,20 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
         dual.most,
         incumbent.unit,
     )
+
+
+def _of_losses(view: LossSums, space: Trees, free: Trees) -> Bounding:
+    """The optimum without a largest number of leaves, where no side row has a multiplier.
+
+    Objectives of trees that cost the same differ by rounding, which is part of the largest value.
+    """
+    least, tree = solve_view(view, free)
+    fits = space.max_leaf_nodes is None or (tree and tree.n_leaves <= space.max_leaf_nodes)
+    splits = max(0, min(view.most_leaves, view.n_rows) - 1)
+    dearest = splits * int(view.split_costs.max(initial=0))
+    most = math.ceil(view.size) + view.leaf_cost * (splits + 1) + dearest + view.rounding
+    value = view.objective(tree) + view.rounding if tree and fits else None
+    return Bounding(Multipliers.none(0), least, tree if fits else None, value, most, 1)
 
 
 def _counts_features(view: CostMatrix) -> bool:

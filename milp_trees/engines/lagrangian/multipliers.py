@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from milp_trees.common.errors import Unsupported
-from milp_trees.tasks.views import CostMatrix, SideRow
+from milp_trees.tasks.views import CostMatrix, LeafSums, SideRow
 
 #: Sums of Lagrangian costs stay below this: `dp` multiplies them by a few small factors, and its
 #: own limit is 2^60.
@@ -73,12 +73,14 @@ class Multipliers:
         penalties = view.leaf_cost + int(view.split_costs.max(initial=0))
         return size + self.denominator * penalties * 2 * (view.n_rows + 1) < MOST
 
-    def view_at(self, view: CostMatrix) -> CostMatrix:
+    def view_at(self, view: LeafSums) -> Any:
         """The view without side rows whose costs are `denominator · c + Σ numerators · coefs`.
 
         Its objective is `denominator` times the Lagrangian function, up to a constant; its natural
         value includes that constant, so the value of its optimum is a bound of the given problem.
         """
+        if not isinstance(view, CostMatrix):  # it has no side rows
+            return view
         if not self.act_on(view.side):
             raise ValueError("A multiplier acts on a side of a row that has no bound there.")
         if not self.fits(view):
@@ -102,9 +104,9 @@ class Multipliers:
             scale=view.scale / D,
         )
 
-    def bound(self, z: int, view: CostMatrix) -> Fraction:
+    def bound(self, z: int, view: LeafSums) -> Fraction:
         """The lower bound on the view's objective that the optimum `z` of `view_at` proves."""
-        constant = self.denominator * int(view.base.sum()) - self._free(view.side)
+        constant = self.denominator * view.fixed_cost - self._free(view.side)
         return Fraction(z + constant, self.denominator)
 
     def _free(self, side: tuple[SideRow, ...]) -> int:

@@ -25,9 +25,10 @@ NONE = INFINITY
 def _leaf(data, total):
     """Value and action of a leaf with these totals; of equal actions the first."""
     best, action = np.int64(0), np.int64(0)
-    for v in range(data.n_values):
-        if total[v] < best:
-            best, action = total[v], v + 1
+    if data.leaf_function == 0:  # else there is one action
+        for v in range(data.n_values):
+            if total[v] < best:
+                best, action = total[v], v + 1
     return leaf_value(data, total), action
 
 

@@ -1,7 +1,7 @@
 """Sets of rows and their optimal values, from which the hypergraph of near-best trees is made.
 
 The last two levels of a set are one compiled call; values of deeper trees come from `dp`. All values
-are regrets: costs minus the cheapest action of every (merged) row.
+are regrets: costs minus the cheapest action of every (merged) row, or losses in units.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from milp_trees.engines.near_best.kernels import NONE, levels
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 #: Bytes that Python and its containers need for a remembered set, besides its bits.
 ENTRY = 250
@@ -46,7 +46,7 @@ class RowSets:
 
     Parameters
     ----------
-    view : CostMatrix
+    view : LeafSums
         Reduced: equal rows merged, of equal tests the cheapest kept.
     watch : Watch, Deadline or None
         Its limits end the search.
@@ -55,7 +55,7 @@ class RowSets:
     """
 
     def __init__(
-        self, view: CostMatrix, space: Trees, watch: Watch | Deadline | None, max_bytes: int
+        self, view: LeafSums, space: Trees, watch: Watch | Deadline | None, max_bytes: int
     ) -> None:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         instance = prepare(view, replace(space, max_depth=None), every_row=True)
@@ -73,13 +73,28 @@ class RowSets:
         self.known: dict[tuple[bytes, int], int] = {}
         self.calls = 0
 
+    @property
+    def totals(self) -> np.ndarray:
+        """Sums of the values over the set that `levels` was asked about last, one level deep."""
+        found: np.ndarray = self.work.total[0]
+        return found
+
+    @property
+    def by_test(self) -> np.ndarray:
+        """The same over those of its rows on which each test is true, one row per value."""
+        return self._by_test
+
     def tick(self, more_bytes: int = 0) -> None:
-        """Check the limits of time and memory."""
+        """Check the limits of time and memory, and count the call."""
         self.calls += 1
         self.bytes += more_bytes
+        self.check()
+
+    def check(self, more_bytes: int = 0) -> None:
+        """Check the limits of time and memory, with some bytes that are used for a while."""
         if self.watch is not None:
             self.watch.check()
-        if self.bytes + self.optimum.bytes > self.max_bytes:
+        if self.bytes + more_bytes + self.optimum.bytes > self.max_bytes:
             raise Stopped(Limit.MEMORY)
 
     def levels(self, rows: np.ndarray, two: bool = True) -> Levels:

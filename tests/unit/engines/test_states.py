@@ -3,6 +3,7 @@ that stand for a tree.
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,9 +22,7 @@ def with_side(view, rng):
         mt.plugins.SideRow(f"s{j}", rng.integers(-2, 3, (view.n_rows, view.n_actions)), -3, 3)
         for j in range(rng.integers(1, 3))
     ]
-    return type(view)(
-        **{**{f: getattr(view, f) for f in view.__dataclass_fields__}, "side": tuple(rows)}
-    )
+    return replace(view, side=tuple(rows))
 
 
 def achieved(h):
