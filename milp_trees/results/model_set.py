@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from milp_trees.common.limits import Limit
 from milp_trees.results.result import Solution
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,8 @@ class ModelSet(ABC):
         Cost of every model besides its regret.
     asked : Fraction
         The requested slack, in the task's unit.
-    covered : int or None
-        The slack that was reached, in integer units; None is all of it.
+    covered : int, Fraction or None
+        The slack that was reached, in units of the view; None is all of it.
     limit : Limit or None
         Why not all of the slack was reached.
     """
@@ -57,11 +57,12 @@ class ModelSet(ABC):
         optimum: int,
         offset: int,
         asked: Fraction,
-        covered: int | None,
+        covered: int | Fraction | None,
         limit: Limit | None,
     ) -> None:
         self.problem, self.limit = problem, limit
-        self._view, self._optimum, self._offset = problem.view(CostMatrix), optimum, offset
+        self._view: Any = problem.first_view((CostMatrix, LeafSums))
+        self._optimum, self._offset = optimum, offset
         self.slack = asked
         self.covered = asked if covered is None else covered * abs(self._view.scale)
         self.complete = covered is None
@@ -206,7 +207,8 @@ class ModelSet(ABC):
         return plain
 
     def _natural(self, regret: int) -> Fraction:
-        return self._view.to_value(regret + self._offset)
+        value: Fraction = self._view.to_value(regret + self._offset)
+        return value
 
     def _value(self, regret: int) -> Value:
         exact, task = self._natural(regret), self.problem.task

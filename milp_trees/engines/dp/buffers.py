@@ -216,5 +216,4 @@ def writer_of(inst: Instance) -> Context:
             "sides": (2, W),
             "out": (2 * max(1, inst.n_rows) + 4,),
         },
-        slack=inst.slack,
     )

@@ -17,7 +17,7 @@ from milp_trees.common.limits import Deadline, Stopped
 from milp_trees.engines.near_best.kernels import NONE
 from milp_trees.engines.near_best.states import RowSets
 from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -34,7 +34,8 @@ class OtherSplit:
     tests : tuple of BinaryFeature
         The tests that divide the rows in this way, the cheapest first. Empty for a leaf.
     value : Fraction
-        Value of the whole tree with this split, in the task's unit.
+        Value of the whole tree with this split, in the task's unit: exact if costs are, and else
+        to the tolerance of values.
     current : bool
         Whether the tree has this split.
     """
@@ -90,7 +91,8 @@ class _Search:
     def __init__(
         self, problem: Problem, tree: Tree, watch: Deadline | None, max_bytes: int, most: int
     ) -> None:
-        self.given, self.view = problem.view(CostMatrix), problem.presolved_view()
+        self.given: Any = problem.first_view((CostMatrix, LeafSums))
+        self.view = problem.presolved_view()
         self.space, self.most = problem.trees, most
         self.sets = RowSets(self.view, self.space, watch, max_bytes)
         self.total = self.given.objective(tree)
@@ -122,10 +124,16 @@ class _Search:
     def cost(self, node: Node, here: np.ndarray) -> int:
         """What a subtree costs on some rows, above the cheapest action of every row."""
         if isinstance(node, Leaf):
-            return int(self.view.regret[here, node.action].sum()) + int(self.view.leaf_cost)
+            return self.leaf(here, node.action) + int(self.view.leaf_cost)
         true = self.answer(node.test)
         split = int(self.given.split_costs[self.given.index[node.test]])
         return split + self.cost(node.left, here & ~true) + self.cost(node.right, here & true)
+
+    def leaf(self, here: np.ndarray, action: int) -> int:
+        """The same of a leaf, without its price; where leaves predict numbers, of the best one."""
+        if isinstance(self.view, CostMatrix):
+            return int(self.view.regret[here, action].sum())
+        return int(self.view.leaf_values(self.view.sums[here].sum(axis=0)[None])[0])
 
     def at(self, node: Branch, bits: np.ndarray, here: np.ndarray, level: int) -> Others | None:
         """The ways to divide the rows of a branch, or None if a limit was reached before."""
@@ -188,4 +196,5 @@ class _Search:
 
     def _value(self, more: int) -> Fraction:
         """The value of the whole tree if the node costs so much more."""
-        return self.given.to_value(self.total + more)
+        value: Fraction = self.given.to_value(self.total + more)
+        return value

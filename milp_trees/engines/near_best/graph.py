@@ -5,6 +5,9 @@ root down, a split is kept if the optimal values of its sides fit into the state
 allowance of a side is what the optimum of its sibling leaves, and the largest over all parents is
 used (Xin et al. 2022, *Exploring the whole Rashomon set of sparse decision trees*, keep models in
 this way). From the leaves up, numbers of trees are convolved; they are integers of Python.
+
+Where leaves cost a function of sums, allowances are in rounded units and wide enough for every tree
+within the slack; trees are counted by exact values (`exact_losses`).
 """
 
 from __future__ import annotations
@@ -15,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.near_best.states import ENTRY, RowSets
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.engines.near_best.exact_losses import ExactLosses
+from milp_trees.engines.near_best.states import ENTRY, Levels, RowSets
+from milp_trees.tasks.views import LeafSums
 
 Table = dict[int, Any]
 
@@ -35,13 +39,33 @@ class GivenSplits(NamedTuple):
 
 
 class TreeState:
-    """A set of rows with the depth that is left."""
+    """A set of rows with the depth that is left.
 
-    __slots__ = ("action", "allowance", "depth", "edges", "leaf", "rows", "size", "table")
+    `leaf` and `allowance` are in units of the view; `key`, the value of a leaf, and `most`, the
+    largest value of a tree that is counted, are what trees are counted by.
+    """
+
+    __slots__ = (
+        "action",
+        "allowance",
+        "depth",
+        "edges",
+        "ends",
+        "key",
+        "leaf",
+        "most",
+        "rows",
+        "size",
+        "table",
+    )
 
     def __init__(self, rows: np.ndarray, depth: int, size: int, leaf: int, action: int) -> None:
         self.rows, self.depth, self.size, self.leaf, self.action = rows, depth, size, leaf, action
         self.allowance = -1
+        self.key: Any = leaf
+        self.most: Any = -1
+        #: Splits into two leaves, as `TreeGraph.last` returns them, if they are kept.
+        self.ends: Any = None
         #: (position in `GivenSplits`, cost, state where the test is false, state where it is true), by
         #: position.
         self.edges: list[tuple[int, int, TreeState, TreeState]] = []
@@ -56,7 +80,7 @@ class TreeGraph:
     Parameters
     ----------
     sets : RowSets
-    given : CostMatrix
+    given : LeafSums
         The view before presolve: its tests are counted.
     depth : int
         Largest depth of a tree.
@@ -66,6 +90,8 @@ class TreeGraph:
     trivial, merge : bool
         Whether sibling leaves may have one action, and whether one test represents all tests that
         divide a node in the same way.
+    exact : ExactLosses, optional
+        Exact values of leaves that cost a function of sums.
 
     Raises
     ------
@@ -76,15 +102,22 @@ class TreeGraph:
     def __init__(
         self,
         sets: RowSets,
-        given: CostMatrix,
+        given: LeafSums,
         depth: int,
         allowance: int,
         max_leaves: int | None = None,
         trivial: bool = True,
         merge: bool = False,
+        exact: ExactLosses | None = None,
     ) -> None:
         self.sets, self.given, self.trivial, self.merge = sets, given, trivial, merge
-        self.splits = _splits(given, sets.view)
+        self.splits, self.exact = _splits(given, sets.view), exact
+        #: Price of every split (as in `GivenSplits`), and its place among all prices.
+        self.price: list[Any] = self.splits.cost.tolist()
+        if exact is not None:
+            self.price = [exact.split_prices[j] for j in self.splits.number.tolist()]
+        places = {price: k for k, price in enumerate(sorted(set(self.price)))}
+        self._place = np.array([places[price] for price in self.price], dtype=np.int64)
         self.max_leaves = 0 if max_leaves is None else max_leaves
         self.base = 2 * self.max_leaves + 1
         self.one_leaf = int(max_leaves is not None)
@@ -92,11 +125,36 @@ class TreeGraph:
         try:
             self.states = self._grow(depth, allowance)
             self.root = self.states[0]
+            self._measure()
             for state in reversed(self.states):
                 state.table = dict(sorted(self._count(state).items()))
-                sets.tick(ENTRY // 2 * len(state.table))
+                sets.tick(self._each * len(state.table))
+            self._cut()
         finally:  # the values of sets are kept, the graph may be freed
             sets.bytes = held + (len(sets.known) - known) * (ENTRY + 8 * sets.words)
+
+    def _measure(self) -> None:
+        """Give the states what trees are counted by."""
+        self._each = ENTRY // 2
+        if self.exact is None:
+            for state in self.states:
+                state.most = state.allowance
+        else:
+            self.exact.measure(self)
+            self._each += self.exact.denominator.bit_length() // 8
+
+    def _cut(self) -> None:
+        """Leave out the trees of the root that are not within the slack of the best one."""
+        root = self.root
+        if self.exact is not None and root.table:
+            root.most = min(root.most, self.exact.limit(self.best))
+            end = (root.most + 1) * self.base
+            root.table = {key: count for key, count in root.table.items() if key < end}
+
+    @property
+    def best(self) -> int:
+        """The value of the best tree."""
+        return int(next(iter(self.root.table)) // self.base)
 
     # -- growing ---------------------------------------------------------------------------------------------
 
@@ -169,7 +227,7 @@ class TreeGraph:
                     else (j, cost, left_state, right_state)
                 )
         if self.merge:
-            state.edges = _merged(state.edges)
+            state.edges = self._merged(state.edges)
         return new
 
     def last(self, state: TreeState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -177,52 +235,75 @@ class TreeGraph:
 
         They are position in `GivenSplits`, value, and actions of both leaves.
         """
+        if state.ends is not None:
+            return state.ends  # type: ignore[no-any-return]
         one, s = self.sets.levels(state.rows, two=False), self.splits
         value = one.value.sum(axis=0)[s.kept] + s.cost
         left, right = np.where(s.flipped, one.actions[::-1, s.kept], one.actions[:, s.kept])
-        fits = value <= state.allowance
-        if not self.trivial:
-            fits &= left != right
-        at = np.flatnonzero(fits)
+        differ = None if self.trivial else left != right
+        at = self.fitting(state, one, differ)
+        return at, value[at], left[at], right[at]
+
+    def fitting(
+        self, state: TreeState, one: Levels, differ: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Positions of the splits of a state into two leaves whose units fit."""
+        s = self.splits
+        fits = one.value.sum(axis=0)[s.kept] + s.cost <= state.allowance
+        at = np.flatnonzero(fits if differ is None else fits & differ)
         if self.merge and len(at):
             side = self.sets.truth[s.kept[at]] & state.rows
             first = np.flatnonzero(state.rows)[0]
             has = (side[:, first] & (state.rows[first] & (~state.rows[first] + np.uint64(1)))) != 0
             side[~has] ^= state.rows
-            order = np.argsort(s.cost[at], kind="stable")
+            order = np.argsort(self._place[at], kind="stable")
             _, cheapest = np.unique(side[order], axis=0, return_index=True)
             at = np.sort(at[order[cheapest]])
-        return at, value[at], left[at], right[at]
+        return at
+
+    def _merged(
+        self, edges: list[tuple[int, int, TreeState, TreeState]]
+    ) -> list[tuple[int, int, TreeState, TreeState]]:
+        """Of the edges into the same two states the cheapest, and of these the first."""
+        best: dict[frozenset[int], tuple[int, int, TreeState, TreeState]] = {}
+        for edge in edges:
+            pair = frozenset((id(edge[2]), id(edge[3])))
+            if pair not in best or self.price[edge[0]] < self.price[best[pair][0]]:
+                best[pair] = edge
+        return sorted(best.values(), key=lambda edge: edge[0])
 
     # -- counting --------------------------------------------------------------------------------------------
 
     def _count(self, state: TreeState) -> Table:
         """Number of trees per key."""
         out: Table = defaultdict(int)
-        if state.leaf <= state.allowance:
-            out[state.leaf * self.base + self.one_leaf] = 1
+        if state.key <= state.most:
+            out[state.key * self.base + self.one_leaf] = 1
         if state.depth == 1 and (self.max_leaves != 1):
             for value, count in zip(
                 *(a.tolist() for a in np.unique(self.last(state)[1], return_counts=True)),
                 strict=True,
             ):
-                out[value * self.base + 2 * self.one_leaf] += count
+                if value <= state.most:
+                    out[value * self.base + 2 * self.one_leaf] += count
         made: dict[frozenset[int], Table] = {}
         for _, cost, left, right in state.edges:
             pair = frozenset((id(left), id(right)))
             if pair not in made:
-                made[pair] = self.both(left, right, state.allowance, left.table, right.table)
+                made[pair] = self.both(left, right, state.most, left.table, right.table)
             shift = cost * self.base
             for key, count in made[pair].items():
-                if (key + shift) // self.base <= state.allowance:
+                if (key + shift) // self.base <= state.most:
                     out[key + shift] += count
         return out
 
-    def both(self, left: TreeState, right: TreeState, allowance: int, a: Table, b: Table) -> Table:
+    def both(self, left: TreeState, right: TreeState, most: int, a: Table, b: Table) -> Table:
         """Numbers of trees for two sides together, sorted by key."""
         out: Table = {}
-        base, top = self.base, (allowance + 1) * self.base
+        base, top = self.base, (most + 1) * self.base
         for u, m in a.items():
+            if self.exact is not None:  # nearly every tree has a value of its own
+                self.sets.check(self._each * len(out))
             for v, n in b.items():
                 if u + v >= top:
                     break
@@ -239,10 +320,11 @@ class TreeGraph:
         """Key of the two leaves with one action that do not count as a tree, or None."""
         if self.trivial or left.action != right.action:
             return None
-        return (left.leaf + right.leaf) * self.base + 2 * self.one_leaf
+        least: int = (left.key + right.key) * self.base + 2 * self.one_leaf
+        return least
 
 
-def _splits(given: CostMatrix, reduced: CostMatrix) -> GivenSplits:
+def _splits(given: LeafSums, reduced: LeafSums) -> GivenSplits:
     """Where presolve put the tests of a view; constant tests split nothing and are left out."""
     rows = []
     for j, test in enumerate(given.features):
@@ -251,15 +333,3 @@ def _splits(given: CostMatrix, reduced: CostMatrix) -> GivenSplits:
             rows.append((j, to[0], int(to[1]), int(given.split_costs[j])))
     number, kept, flipped, cost = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     return GivenSplits(number, kept, flipped.astype(bool), cost)
-
-
-def _merged(
-    edges: list[tuple[int, int, TreeState, TreeState]],
-) -> list[tuple[int, int, TreeState, TreeState]]:
-    """Of the edges into the same two states the cheapest, and of equally cheap ones the first."""
-    best: dict[frozenset[int], tuple[int, int, TreeState, TreeState]] = {}
-    for edge in edges:
-        pair = frozenset((id(edge[2]), id(edge[3])))
-        if pair not in best or edge[1] < best[pair][1]:
-            best[pair] = edge
-    return sorted(best.values(), key=lambda edge: edge[0])

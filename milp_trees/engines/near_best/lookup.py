@@ -65,7 +65,7 @@ class Lookup:
         raise AssertionError("a tree's number is beyond the count")
 
     def _is_leaf(self, state: TreeState, key: int) -> bool:
-        return key == state.leaf * self.graph.base + self.graph.one_leaf
+        return key == state.key * self.graph.base + self.graph.one_leaf
 
     def _choice(self, state: TreeState, key: int) -> tuple[list[int], list[tuple[Any, ...]]]:
         """The roots of the trees of a state with one key, and where the numbers of each end."""
@@ -121,7 +121,7 @@ class Lookup:
         tables: dict[int, Table] = {}
         for state in reversed(self.graph.states):
             out: Table = {key: np.zeros(len(tests), dtype=kind) for key in state.table}
-            leaf = state.leaf * self.graph.base + self.graph.one_leaf
+            leaf = state.key * self.graph.base + self.graph.one_leaf
             if leaf in out:
                 out[leaf] += 1
             if state.depth == 1 and self.graph.max_leaves != 1:
@@ -131,18 +131,19 @@ class Lookup:
                     (value * self.graph.base + 2 * self.graph.one_leaf).tolist(),
                     strict=True,
                 ):
-                    out[key] += 1
-                    if j in position:
-                        out[key][position[j]] -= 1
+                    if key in out:  # else it is above what is counted
+                        out[key] += 1
+                        if j in position:
+                            out[key][position[j]] -= 1
             made: dict[frozenset[int], Table] = {}
             for j, cost, left, right in state.edges:
                 pair = frozenset((id(left), id(right)))
                 if pair not in made:
                     made[pair] = self.graph.both(
-                        left, right, state.allowance, tables[id(left)], tables[id(right)]
+                        left, right, state.most, tables[id(left)], tables[id(right)]
                     )
                 for key, vector in made[pair].items():
-                    if (key + cost * self.graph.base) // self.graph.base <= state.allowance:
+                    if (key + cost * self.graph.base) // self.graph.base <= state.most:
                         here = out[key + cost * self.graph.base]
                         mine = here[position[j]] if j in position else None
                         here += vector

@@ -4,13 +4,15 @@ The idea is that of Xin et al. (2022, *TreeFARMS*).
 
 Optimal values of sets of rows bound which trees can be within the slack; the hypergraph of the
 remaining states holds every such tree. With the numbers of trees per value at each state, the set
-can be counted, listed in order, and sampled. The slack is raised in steps, so that a run that is
+can be counted, listed in order, and sampled. Where leaves cost a function of sums, values are
+rationals (`exact_losses`), or, if the function takes logarithms, whole units. The slack is raised in steps, so that a run that is
 stopped keeps the complete set for a smaller slack.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +21,7 @@ from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once, tiny_view
-from milp_trees.engines.kit.run import Run, infeasible
+from milp_trees.engines.kit.run import Run, infeasible, wrong_value
 from milp_trees.engines.near_best.tree_set import TreeSet
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock
@@ -29,9 +31,11 @@ from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Solution, Status
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
+    from milp_trees.engines.near_best.exact_losses import ExactLosses
     from milp_trees.engines.near_best.graph import TreeGraph
     from milp_trees.problems.problem import Problem
 
@@ -50,6 +54,7 @@ class NearBestTrees(Method):
     shared_components: ClassVar[frozenset[str]] = frozenset({"dp", "state-flow"})
     verification_rank: ClassVar[int] = 90
     questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
+    needs: ClassVar[type | tuple[type, ...]] = (CostMatrix, LeafSums)
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 86
     takes_min_weight: ClassVar[bool] = True
@@ -57,14 +62,15 @@ class NearBestTrees(Method):
     proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        view = problem.view(CostMatrix)
+        view = problem.first_view(self.needs)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "near-best takes penalties and test costs of at least 0; some are negative."
-        if isinstance(problem.question, NearBest) and not view.exact:
+        measured = isinstance(view, CostMatrix) and not view.exact
+        if isinstance(problem.question, NearBest) and measured:
             return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
         return self._too_large(problem, view)
 
-    def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
+    def _too_large(self, problem: Problem, view: LeafSums) -> str | None:
         """The sentence that pair sums, costs or the depth are too large, or None."""
         from milp_trees.engines.dp.arrays import UNLIMITED, prepare, surely_fits
 
@@ -121,6 +127,8 @@ class NearBestTrees(Method):
         return Claims(claims.collect(allowance - base), notes={"count": count})
 
     def unproved(self, problem: Problem) -> str | None:
+        if not problem.task.offers(CostMatrix):
+            return "near-best writes no proofs for leaves that cost a function of sums."
         if isinstance(problem.question, NearBest):
             return None
         return "near-best proves numbers of trees; ask for all trees within a slack."
@@ -138,9 +146,9 @@ class NearBestTrees(Method):
             return infeasible(self.label, problem, clock)
         with clock("solve"):
             run.attempt(run.search)
-        optimum, bound, base = run.optimum, None, int(run.view.base.sum())
+        optimum, bound, base = run.optimum, None, run.view.fixed_cost
         if optimum is not None:
-            bound = run.view.to_value(optimum + base)
+            bound = run.view.to_bound(optimum + base)
         if run.graph is None or optimum is None:
             return run.result(
                 start,
@@ -155,22 +163,21 @@ class NearBestTrees(Method):
                 problem,
                 run.graph,
                 offset=base,
-                optimum=optimum,
+                optimum=run.graph.best,
                 asked=run.asked,
                 covered=run.covered,
                 limit=run.limit,
             )
             first = trees[0].predictor
+            run.confirm(trees[0])
         sizes = {
             "states": len(run.graph.states),
             "splits": sum(len(s.edges) for s in run.graph.states),
             "calls": run.sets.calls,
         }
-        message = (
-            ""
-            if trees.complete
-            else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
-        )
+        message = run.grain
+        if not trees.complete:
+            message = f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for. {message}".strip()
         result = run.result(
             first,
             bound,
@@ -207,6 +214,7 @@ class NearBestRun(Run):
 
     def prepare(self) -> None:
         """Make the sets of rows of the presolved view."""
+        from milp_trees.engines.near_best.exact_losses import ExactLosses
         from milp_trees.engines.near_best.states import RowSets
 
         self.view, self.space = self.problem.presolved_view(), self.problem.trees
@@ -219,8 +227,13 @@ class NearBestRun(Run):
         #: The requested slack, in natural units, and the slack that was reached, in integer units;
         #: the latter is None if all of the requested slack was reached.
         self.asked = Fraction(0)
-        self.covered: int | None = 0
+        self.covered: Fraction | None = Fraction(0)
         self.graph: TreeGraph | None = None
+        #: Exact values of leaves that cost a function of sums, if they have them.
+        self.exact: ExactLosses | None = None
+        given = self.problem.first_view((CostMatrix, LeafSums))
+        if isinstance(given, LossSums):
+            self.exact = ExactLosses.of(self.problem, given)
 
     @property
     def feasible(self) -> bool:
@@ -231,27 +244,72 @@ class NearBestRun(Run):
 
     def search(self) -> None:
         """Find the optimum, then all trees within a rising slack."""
-        from milp_trees.engines.near_best.graph import TreeGraph
-
-        given = self.problem.view(CostMatrix)
         self.optimum = self._best()
-        value = self.view.to_value(self.optimum + int(self.view.base.sum()))
+        value = self.view.to_value(self.optimum + self.view.fixed_cost)
         self.note(None, value)  # there is no tree of this value yet
+        if self.exact is not None:
+            self._search_exactly()
+            return
         self.asked = self.question.allowance(value)
         last = int(self.asked / abs(self.view.scale))  # no tree has a value between two integers
         depth = self._depth(self.optimum + last)
         for slack in sorted({0, last // 4, last // 2, last}):
-            self.graph = TreeGraph(
-                self.sets,
-                given,
-                depth,
-                self.optimum + slack,
-                self.most_leaves,
-                self.question.trivial,
-                self.question.equal_tests == "one",
-            )
-            self.covered = slack if slack < last else None
+            self.graph = self._graph(depth, slack)
+            self.covered = Fraction(slack) if slack < last else None
             self.note(value, value)
+
+    def _search_exactly(self) -> None:
+        """The same where units are rounded: the best tree of all that may be is the optimum."""
+        assert self.exact is not None
+        unit, done = abs(self.view.scale), Fraction(-1)
+        parts = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1)]
+        for part in parts:
+            slack = part * self.asked
+            if slack > done:
+                exact, units = self.exact.within(slack), math.ceil(slack / unit)
+                allowance = units + exact.pad
+                assert self.optimum is not None
+                depth = self._depth(self.optimum + allowance)
+                self.graph, done = self._graph(depth, allowance, exact), slack
+            assert self.graph is not None
+            assert self.graph.exact is not None
+            value = self.graph.exact.natural(self.graph.best)
+            if not part:
+                self.asked = self.question.allowance(value)
+            self.covered = slack / unit if slack < self.asked else None
+            self.note(value, value)
+
+    def _graph(self, depth: int, slack: int, exact: ExactLosses | None = None) -> TreeGraph:
+        """All trees of the optimum's units and some more."""
+        from milp_trees.engines.near_best.graph import TreeGraph
+
+        assert self.optimum is not None
+        return TreeGraph(
+            self.sets,
+            self.problem.first_view((CostMatrix, LeafSums)),
+            depth,
+            self.optimum + slack,
+            self.most_leaves,
+            self.question.trivial,
+            self.question.equal_tests == "one",
+            exact,
+        )
+
+    @property
+    def grain(self) -> str:
+        """A sentence where trees are counted by rounded values."""
+        if isinstance(self.view, CostMatrix) or self.exact is not None:
+            return ""
+        off = float(2 * self.view.rounding * abs(self.view.scale))
+        return f"Trees are counted by values that are off by at most {off:.3g}: one so close to the edge of the slack may be counted or left out."
+
+    def confirm(self, best: Solution) -> None:
+        """Compare the exact value of the best tree with what its task says."""
+        value = self.problem.value(best.predictor).exact
+        if self.exact is None or value is None or best.value.exact is None:
+            return
+        if abs(value - best.value.exact) > self.view.tolerance * abs(self.view.scale):
+            raise wrong_value(self.label, float(best.value.exact), float(value))
 
     def _best(self) -> int:
         """The least regret of a tree of the space."""
@@ -269,7 +327,7 @@ class NearBestRun(Run):
         )
         Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.watch)
         assert Z is not None
-        return Z - int(self.view.base.sum())
+        return Z - self.view.fixed_cost
 
     def _depth(self, allowance: int) -> int:
         """The depth limit, or the number of rows if the limit forbids no tree.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from milp_trees.models.tree import Tree
 from milp_trees.results.model_set import ModelSet
 from milp_trees.results.result import Limit, Solution
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,9 @@ class TreeSet(ModelSet):
     A sequence of `Solution` (tree and exact value), best first. Trees of equal value have a fixed
     order: a leaf is first, then the test at the root decides, then the value of its left side, and
     so on downwards. `trees[i]` is found without the trees before it, for any i.
+
+    Where leaves cost a function of sums, values are those of leaves that predict exactly what is
+    best for their rows; the predictions of a tree are the nearest doubles.
 
     Attributes
     ----------
@@ -47,7 +51,7 @@ class TreeSet(ModelSet):
         offset: int,
         optimum: int,
         asked: Fraction,
-        covered: int | None,
+        covered: Fraction | None,
         limit: Limit | None,
     ) -> None:
         from milp_trees.engines.near_best.lookup import Lookup
@@ -73,7 +77,14 @@ class TreeSet(ModelSet):
         at = bisect_right(self._ends, i)
         key = self._keys[at]
         node = self._lookup.tree(self._graph.root, key, i - (self._ends[at - 1] if at else 0))
-        return Solution(Tree(node, self._view.actions), self._value(key // self._graph.base))
+        value = self._value(key // self._graph.base)
+        if isinstance(self._view, CostMatrix):
+            return Solution(Tree(node, self._view.actions), value)
+        return Solution(self._view.decided(Tree(node, (None,))), value)
+
+    def _natural(self, regret: int) -> Fraction:
+        exact = self._graph.exact
+        return super()._natural(regret) if exact is None else exact.natural(regret)
 
     def frame(self, n: int = 100) -> pd.DataFrame:
         """The first n trees, one in each row.
