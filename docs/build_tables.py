@@ -66,7 +66,7 @@ def methods() -> str:
     rows = []
     for group, solver in (("methods", ""), ("formulations", "@SOLVER")):
         for cls in _classes(group).values():
-            kinds = cls.needs if isinstance(cls.needs, tuple) else (cls.needs,)
+            kinds = _views(cls)
             rows.append(
                 [
                     _named(cls, solver),
@@ -171,7 +171,7 @@ def _formulations(space: type, view: type) -> list[Any]:
     return [
         cls
         for cls in _classes("formulations").values()
-        if cls.needs is view and any(issubclass(space, of) for of in space_classes(cls.space))
+        if view in _views(cls) and any(issubclass(space, of) for of in space_classes(cls.space))
     ]
 
 
@@ -237,6 +237,11 @@ TABLES: dict[str, Callable[[], str]] = {
 def _classes(group: str) -> dict[str, Any]:
     classes: dict[str, Any] = registry.classes(group)
     return classes
+
+
+def _views(cls: Any) -> tuple[type, ...]:
+    """The views that a plug-in takes."""
+    return cls.needs if isinstance(cls.needs, tuple) else (cls.needs,)
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
