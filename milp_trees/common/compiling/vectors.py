@@ -15,7 +15,7 @@ from typing import Any
 
 from milp_trees.common.compiling.inside import cgutils, intrinsic, ir, types
 
-I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 
 
 class Code:

@@ -1,4 +1,4 @@
-"""Sorted columns from a cost matrix: nested tests become ranks."""
+"""Sorted columns from a view: nested tests become ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.leaf_sums import LeafSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class SortedColumns:
     costs: np.ndarray
 
 
-def sorted_columns(view: CostMatrix) -> SortedColumns:
+def sorted_columns(view: LeafSums) -> SortedColumns:
     """Columns of a view; tests that their thresholds do not nest get columns of their own."""
     ranked = view.ranked
     ranks: list[np.ndarray] = []
@@ -59,7 +59,7 @@ def _ranked_groups(ranked: Any) -> Any:
         yield np.searchsorted(cuts, ranked.codes[:, c], side="left"), group
 
 
-def _nested(view: CostMatrix) -> Any:
+def _nested(view: LeafSums) -> Any:
     for _, group in view.columns:
         outcomes = view.X[:, group]
         if len(group) == 1 or (outcomes[:, 1:] >= outcomes[:, :-1]).all():

@@ -1,6 +1,7 @@
 """What the compiled search over sorted columns works on.
 
-Costs become signed differences in the smallest number type that holds them.
+Costs of actions become signed differences in the smallest number type that holds them. What a leaf
+function adds up is whole numbers as doubles.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from milp_trees.common.errors import Unsupported
 from milp_trees.engines.dp_sorted.columns import SortedColumns
 from milp_trees.engines.dp_sorted.parts import SortedRows
 from milp_trees.models.space import Trees
+from milp_trees.tasks.leaf_sums import LeafSums
+from milp_trees.tasks.loss_sums import UNITS, LossSums
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -26,16 +29,18 @@ ARCHIVE = 32
 #: Arrays with an entry per level of the search.
 PER_LEVEL = ("level", "keys", "words", "spans", "bounds")
 PER_LEVEL_OF_LISTS = ("rows", "ranks", "ends", "runs", "size")
-#: Largest sum of costs.
-LARGEST = 2**56
+#: Largest sum of costs of actions, and largest sum of a loss with its penalties.
+LARGEST, LARGEST_LOSS = 2**56, 2**59
+#: Whole numbers up to this one are doubles.
+WHOLE = 2**53
 
 
 @dataclass(eq=False)
 class SortedArrays:
     """What the compiled search works on; see `nodes`, `sweep` and `memory`.
 
-    `form` names the passes over a column: what a leaf costs (`passes.COSTS`), and what it needs
-    (`passes.NEEDS`).
+    `form` names the passes over a column: what a leaf costs (`passes.COSTS`, or "sums" where that is
+    a function of sums), and what it needs (`passes.NEEDS`).
     """
 
     columns: Any
@@ -100,50 +105,64 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     return longer
 
 
-def too_large(view: CostMatrix, space: Trees) -> str | None:
+def too_large(view: LeafSums, space: Trees) -> str | None:
     """The sentence that sums of these costs do not fit into 64 bits, or None."""
-    leaves = min(view.n_rows, space.most_leaves or view.n_rows)
-    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * (leaves + 2)
+    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * (
+        _most_leaves(view, space) + 2
+    )
+    if isinstance(view, LossSums):
+        amounts = max((float(a.sum(dtype=float)) for a, _ in minima_of(view, space)), default=0)
+        if amounts >= WHOLE:
+            return "dp-sorted adds the weights of rows in 53 bits, and these are too large; divide them by a common factor."
+        fits = 4 * UNITS + penalty <= LARGEST_LOSS
+        return None if fits else "dp-sorted adds penalties in 64 bits, and these are too large."
     # Summed as floats: integers of 64 bits could overflow here already.
-    if 2 * float(view.regret.sum(dtype=float)) + penalty <= LARGEST:
+    if 2 * float(view.regret.sum(dtype=float)) + penalty <= LARGEST:  # type: ignore[attr-defined]
         return None
     return (
         "dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor."
     )
 
 
-def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int:
+def _most_leaves(view: LeafSums, space: Trees) -> int:
+    """The largest number of leaves of a best tree."""
+    most = min(view.n_rows, space.most_leaves or view.n_rows)
+    return min(most, view.most_leaves) if isinstance(view, LossSums) else most
+
+
+def largest_depth(view: LeafSums, space: Trees, columns: SortedColumns) -> int:
     """The largest depth that can matter: no tree has more leaves than rows, or than these fill."""
     if not columns.tests:
         return 0
-    most = [view.n_rows, space.most_leaves or view.n_rows]
+    most = [_most_leaves(view, space)]
     most += [int(amounts.sum()) // least for amounts, least in minima_of(view, space)]
     depth = max(0, min(most) - 1)
     return depth if space.max_depth is None else min(depth, int(space.max_depth))
 
 
 def allocate(
-    view: CostMatrix, space: Trees, sorted_: SortedColumns, memory_mb: int | None = None
+    view: LeafSums, space: Trees, sorted_: SortedColumns, memory_mb: int | None = None
 ) -> SortedArrays:
     """Arrays for a search of depth two; `grow_levels` makes room for deeper ones."""
     from milp_trees.engines.dp_sorted.memory import FIELDS, SortedState
     from milp_trees.engines.dp_sorted.nodes import Lists, SearchColumns
     from milp_trees.engines.dp_sorted.passes import TABLE, lanes_of
     from milp_trees.engines.dp_sorted.sweep import SweepWork
+    from milp_trees.engines.kit.leaf_code import compiled_leaf
 
     n, p = view.n_rows, len(sorted_.tests)
-    regret = view.regret
-    values, first, labels = _values(view)
-    unit = max(1, int(np.gcd.reduce(values, axis=None)))
+    is_loss = isinstance(view, LossSums)
+    values, first, labels, worst = _values(view)
+    unit = 1 if is_loss else max(1, int(np.gcd.reduce(values, axis=None)))
     if (why := too_large(view, space)) is not None:
         raise Unsupported(why)
     minima = minima_of(view, space)
     A = len(minima)
     amounts = np.array([amount for amount, _ in minima], dtype=np.int64).reshape(A, n)
     values = values // unit
-    sums = np.abs(np.concatenate([values, amounts])).sum(axis=1)
-    reach = max(int(sums.max(initial=0)), n + 1, *(least for _, least in minima), 0)
-    kind = np.int16 if reach < 2**13 * 1.9 else np.int32 if reach < 2**29 else np.int64
+    kind = (
+        np.float64 if is_loss else _integers([*values, *amounts], [n + 1, *(x for _, x in minima)])
+    )
     levels, V, lanes = 1, values.shape[0], lanes_of(kind)
     words = n // 64 + 1
     capacity = sum(len(t) for t in sorted_.tests) + p + 1
@@ -153,20 +172,25 @@ def allocate(
         else min(CACHE_ENTRIES, max(2**10, 2 ** int(np.log2(memory_mb * 2**20 / 4 / 40))))
     )
     rng = np.random.default_rng(0)
+    cheapest, (address, parameters) = int(sorted_.costs.min(initial=0)), compiled_leaf(view)
+    tie = view.tie if isinstance(view, LossSums) else 0
     columns = SearchColumns(
         values=np.ascontiguousarray(values, dtype=kind),
         labels=labels.astype(kind),
         weights=(-values.sum(axis=0) if len(labels) else np.zeros(0)).astype(kind),
         first=first,
-        worst=regret.max(axis=1),
+        worst=worst,
         amounts=amounts.astype(kind),
         keys=rng.integers(0, 2**64, (2, n), dtype=np.uint64),
         costs=sorted_.costs,
         by_cost=np.argsort(sorted_.costs, kind="stable"),
         least=np.array([least for _, least in minima], dtype=kind),
-        cheapest=int(sorted_.costs.min(initial=0)),
+        parameters=parameters,
+        cheapest=cheapest,
         leaf=int(view.leaf_cost),
         unit=unit,
+        priced=int(view.leaf_cost - tie + cheapest > 0),
+        leaf_function=address,
     )
     lists = Lists(
         rows=np.empty((levels, max(1, p), n), dtype=np.int32),
@@ -175,7 +199,7 @@ def allocate(
         runs=np.zeros((levels, p), dtype=np.int64),
         size=np.zeros(levels, dtype=np.int64),
         side=np.zeros(n, dtype=np.uint8),
-        sums=np.zeros((2, 1 + V), dtype=np.int64),
+        sums=np.zeros((3, 1 + V), dtype=np.int64),
     )
     lists.rows[0, 0] = np.arange(n)  # the rows, also where there is no column to split on
     for j in range(p):
@@ -186,7 +210,7 @@ def allocate(
         position=np.zeros(n, dtype=kind),
         P=np.zeros((p, n), dtype=kind),
         W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
-        Y=np.zeros((p, n), dtype=kind),
+        Y=np.zeros((p, n if len(labels) else 0), dtype=kind),
         A=np.zeros((p, A, n), dtype=kind),
         cuts=np.zeros(lanes, dtype=kind),
         least=columns.least,
@@ -220,13 +244,35 @@ def allocate(
         shared=np.zeros(9, dtype=np.int64),
         stop=np.zeros(1, dtype=np.uint8),
     )
-    costs = "labels" if len(labels) else "many" if V > 1 else "two"
+    costs = "sums" if is_loss else "labels" if len(labels) else "many" if V > 1 else "two"
     needs = "amounts" if A > 1 else "one amount" if A else "nothing"
     return SortedArrays(columns, lists, work, state, (costs, needs), entries)
 
 
-def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values (V, n), first costs and labels (empty without), as in `nodes.SearchColumns`."""
+def _integers(added: list[np.ndarray], numbers: list[int]) -> type:
+    """The smallest type that holds sums of some rows of numbers, and some numbers."""
+    reach = max([int(np.abs(row).sum()) for row in added] + numbers)
+    return np.int16 if reach < 2**13 * 1.9 else np.int32 if reach < 2**29 else np.int64
+
+
+def _values(view: LeafSums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Values (V, n), first costs, labels (empty without) and largest regrets of rows.
+
+    They are those of `nodes.SearchColumns`.
+    """
+    if isinstance(view, LossSums):
+        from milp_trees.engines.dp_sorted.nodes import INFINITY
+
+        # What a row of a loss that is removed was worth is not known: only subsets give bounds.
+        worst = np.full(view.n_rows, INFINITY, dtype=np.int64)
+        parts = np.ascontiguousarray(view.parts.T)
+        return parts, parts[-1].copy(), np.zeros(0, dtype=np.int64), worst
+    assert isinstance(view, CostMatrix)
+    return (*_differences(view), view.regret.max(axis=1))
+
+
+def _differences(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, first costs and labels of costs of actions."""
     regret, n = view.regret, view.n_rows
     form = view.labels if view.n_actions > 2 else None
     if form is None:
@@ -242,7 +288,7 @@ def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return values, losses, labels
 
 
-def minima_of(view: CostMatrix, space: Trees) -> tuple[tuple[np.ndarray, int], ...]:
+def minima_of(view: LeafSums, space: Trees) -> tuple[tuple[np.ndarray, int], ...]:
     """What every leaf needs: pairs of an amount per row and its smallest sum.
 
     Rows are left out where one is enough: every leaf of the search has one.

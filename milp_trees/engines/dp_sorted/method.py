@@ -29,7 +29,7 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.work import Sizes
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result, Status
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -49,6 +49,7 @@ class SortedColumnsSearch(Method):
     title: ClassVar[str] = (
         "Exact search over sorted columns: all midpoints of continuous features, compiled"
     )
+    needs: ClassVar[tuple[type, ...]] = (CostMatrix, LeafSums)
     verification_rank: ClassVar[int] = 25
     takes_any_depth = True
     takes_min_weight = True
@@ -60,7 +61,7 @@ class SortedColumnsSearch(Method):
 
     def expected_seconds(self, sizes: Sizes) -> float:
         spans = sum(1 + 4 * math.log2(max(1.0, cuts)) for cuts in sizes.cuts)
-        third = PACE * sizes.rows * len(sizes.cuts) * spans * max(1.0, math.log2(sizes.actions))
+        third = PACE * sizes.rows * len(sizes.cuts) * spans * math.log2(max(2, sizes.actions))
         started = START + SORTING * sizes.rows * len(sizes.cuts)
         return float(started + third * LEVEL ** (sizes.depth - 3))
 
@@ -69,7 +70,7 @@ class SortedColumnsSearch(Method):
         return sizes.tests
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        view, space = problem.view(CostMatrix), problem.trees
+        view, space = problem.first_view(self.needs), problem.trees
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp-sorted takes penalties and test costs of at least 0; some are negative."
         from milp_trees.engines.dp_sorted.instance import too_large
@@ -80,7 +81,7 @@ class SortedColumnsSearch(Method):
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
         clock = Clock()
-        view = problem.view(CostMatrix)
+        view = problem.first_view(self.needs)
         with clock("prepare"):
             from milp_trees.engines.dp_sorted.columns import sorted_columns
             from milp_trees.engines.dp_sorted.instance import allocate, minima_of
@@ -92,17 +93,19 @@ class SortedColumnsSearch(Method):
             return infeasible(self.name, problem, clock)
         with clock("solve"):
             arrays = allocate(view, problem.trees, columns, limits.memory_mb)
-            compile_passes(arrays)
+            compile_passes(view, arrays)
             run = SortedRun(self.name, problem, limits, progress, clock)
             run.prepare(view, columns, arrays)
             run.solve(start)
             tree = run.best_tree()
-        return run.result(tree, view.to_value(run.bound), model_size=run.counters())
+        return run.result(tree, view.to_bound(run.bound), model_size=run.counters())
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         """Give the one claim that the checker needs for up to three levels or four leaves."""
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp-sorted proves optima; this run was stopped before it had one.")
+        if not problem.task.offers(CostMatrix):
+            raise Unsupported("dp-sorted writes proofs of sums of action costs alone.")
         if why := self.unproved(problem):
             raise Unsupported(why)
         view, space = problem.view(CostMatrix), problem.trees

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.vectors import call_two
 
 #: More than every cost; several may be added.
 INFINITY = 2**60
@@ -24,9 +25,12 @@ class SearchColumns(NamedTuple):
     general `first` is the regret of action 0 and `values[v]` the difference of action v + 1 to it.
     Where a row loses the same on every action but one, and there are three or more, `first` is that
     loss, `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight
-    on rows of label v. `worst` is the largest regret; a leaf needs at least `least[a]` of
+    on rows of label v. With a `leaf_function` (its address; 0: none) a leaf costs the sum of `first`
+    and what the function says of its sums of `values`, which are whole numbers as doubles; the last
+    of these is `first` itself. `worst` is the largest regret; a leaf needs at least `least[a]` of
     `amounts[a]`, for all of them; `keys` are two random words per row; `costs` is what a split on
-    each column costs, and `cheapest` the least of that.
+    each column costs, and `cheapest` the least of that. `priced` says whether larger trees cost more
+    for their leaves or splits.
     """
 
     values: np.ndarray
@@ -39,15 +43,18 @@ class SearchColumns(NamedTuple):
     costs: np.ndarray
     by_cost: np.ndarray
     least: np.ndarray
+    parameters: np.ndarray
     cheapest: int
     leaf: int
     unit: int
+    priced: int
+    leaf_function: int
 
 
 class Lists(NamedTuple):
     """Rows of the nodes on the current path: one entry per level, column and row.
 
-    `sums` is scratch of `one_split`: sums of `values` and of `first`.
+    `sums` is scratch: three times sums of `values` and of `first`.
     """
 
     rows: np.ndarray
@@ -99,25 +106,39 @@ def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None
     find_runs(lists, level + 1)
 
 
+@kernel(allocates=False)
+def least_of(columns: Any, sums: Any) -> Any:
+    """What a leaf with these sums of `values` costs besides `first` and the price of a leaf."""
+    if columns.leaf_function:
+        return call_two(
+            columns.leaf_function,
+            np.int64(sums.ctypes.data),
+            np.int64(columns.parameters.ctypes.data),
+        )
+    best = np.int64(0)
+    for v in range(columns.values.shape[0]):
+        best = min(best, sums[v])
+    return columns.unit * best
+
+
 @kernel(nogil=True, allocates=False)
-def cost_of_leaf(columns: Any, rows: Any, begin: int, end: int) -> Any:
-    """Cost of one leaf with the rows between two positions of a list."""
-    first = 0
+def cost_of_leaf(columns: Any, rows: Any, begin: int, end: int, sums: Any) -> Any:
+    """Cost of one leaf with the rows between two positions of a list; `sums` is scratch."""
+    first = np.int64(0)
     for i in range(begin, end):
         first += columns.first[rows[i]]
-    best = 0
     for v in range(columns.values.shape[0]):
-        total = 0
+        total = np.int64(0)
         for i in range(begin, end):
-            total += columns.values[v, rows[i]]
-        best = min(best, total)
-    return columns.leaf + first + columns.unit * best
+            total += np.int64(columns.values[v, rows[i]])
+        sums[v] = total
+    return columns.leaf + first + least_of(columns, sums)
 
 
 @kernel(nogil=True, allocates=False)
 def leaf_value(columns: Any, lists: Any, level: int) -> Any:
     """Cost of one leaf with the rows of a node."""
-    return cost_of_leaf(columns, lists.rows[level, 0], 0, lists.size[level])
+    return cost_of_leaf(columns, lists.rows[level, 0], 0, lists.size[level], lists.sums[0])
 
 
 @kernel(nogil=True, allocates=False)
@@ -125,7 +146,7 @@ def side_value(columns: Any, lists: Any, level: int, column: int, cut: int, side
     """Cost of one leaf with the rows on one side of a cut (0 low, 1 high)."""
     k = lists.ends[level, column, cut]
     begin, end = (0, k) if side == 0 else (k, lists.size[level])
-    return cost_of_leaf(columns, lists.rows[level, column], begin, end)
+    return cost_of_leaf(columns, lists.rows[level, column], begin, end, lists.sums[0])
 
 
 @kernel(nogil=True, allocates=False)
@@ -186,13 +207,13 @@ def one_split(columns: Any, lists: Any, level: int, limited: bool, found: Any) -
     V, leaf = columns.values.shape[0], columns.leaf
     best = leaf_value(columns, lists, level)
     found[0], found[1], found[5] = -1, -1, 0
-    total, here = lists.sums[0], lists.sums[1]
+    total, here, rest = lists.sums[0], lists.sums[1], lists.sums[2]
     total[:] = 0
     for i in range(lists.size[level]):
         r = lists.rows[level, 0, i]
         total[V] += columns.first[r]
         for v in range(V):
-            total[v] += columns.values[v, r]
+            total[v] += np.int64(columns.values[v, r])
     for j in range(lists.runs.shape[1]):
         begin, end = allowed_cuts(columns, lists, level, j, limited)
         here[:] = 0
@@ -202,15 +223,16 @@ def one_split(columns: Any, lists: Any, level: int, limited: bool, found: Any) -
                 r = lists.rows[level, j, k]
                 here[V] += columns.first[r]
                 for v in range(V):
-                    here[v] += columns.values[v, r]
+                    here[v] += np.int64(columns.values[v, r])
                 k += 1
-            low, high = 0, 0
+            if g < begin:
+                continue
             for v in range(V):
-                low = min(low, here[v])
-                high = min(high, total[v] - here[v])
-            value = total[V] + columns.unit * (low + high) + 2 * leaf + columns.costs[j]
-            if value < best and g >= begin:
+                rest[v] = total[v] - here[v]
+            low, high = least_of(columns, here), least_of(columns, rest)
+            value = total[V] + low + high + 2 * leaf + columns.costs[j]
+            if value < best:
                 best, found[0], found[1] = value, j, g
-                found[3] = leaf + here[V] + columns.unit * low
-                found[4] = leaf + total[V] - here[V] + columns.unit * high
+                found[3] = leaf + here[V] + low
+                found[4] = leaf + total[V] - here[V] + high
     return best

@@ -17,7 +17,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 
 if TYPE_CHECKING:
     from milp_trees.engines.dp_sorted.columns import SortedColumns
-    from milp_trees.tasks.views import CostMatrix
+    from milp_trees.tasks.leaf_sums import LeafSums
 
 
 class SortedRows(NamedTuple):
@@ -128,12 +128,12 @@ def read(
     part: SortedPart,
     rows: SortedRows,
     columns: SortedColumns,
-    view: CostMatrix,
-    solve: Callable[[SortedRows, Question, int], SortedPart],
+    view: LeafSums,
+    solve: Callable[[SortedRows, Question], SortedPart],
 ) -> Node:
-    """The tree of a part."""
+    """The tree of a part; its leaves have no actions yet."""
     if part.column < 0:
-        return _best_leaf(view, rows.order[0])
+        return Leaf(0)
     ranks, k = rows.ranks[part.column], part.first_high(rows)
     # Every threshold between the two runs divides these rows in the same way; the middle one is
     # taken.
@@ -143,15 +143,9 @@ def read(
     for side, known in enumerate(part.sides):
         requested = part.question(side)
         if not requested.depth:
-            own = rows.order[part.column]
-            nodes.append(_best_leaf(view, own[k:] if side else own[:k]))
+            nodes.append(Leaf(0))
             continue
         inside = part.rows_of(side, rows)
-        below = known or solve(inside, requested, requested.value)
+        below = known or solve(inside, requested)
         nodes.append(read(below, inside, columns, view, solve))
     return Branch(test, nodes[1], nodes[0])
-
-
-def _best_leaf(view: CostMatrix, rows: np.ndarray) -> Leaf:
-    """The leaf with the cheapest action for some rows."""
-    return Leaf(int(view.regret[rows].sum(axis=0).argmin()))

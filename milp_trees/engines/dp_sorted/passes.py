@@ -10,6 +10,10 @@ a machine cycle.
 With two actions a leaf whose rows sum to x (second action minus first) adds min(0, x) to what the
 first action costs. As a function of the prefix sum x, min(0, x) + min(0, total - x) is concave: its
 minimum over the cuts is at the least or at the largest prefix sum.
+
+Where a leaf costs a function of sums, all four leaves of a cut are evaluated; but only in blocks of
+rows that can hold a better cut. A part of a leaf never costs more than the leaf, so all cuts in a
+block cost at least what the rows before it and those behind it cost as leaves.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -23,7 +27,8 @@ import numpy as np
 
 from milp_trees.common.compiling.inside import intrinsic, types
 from milp_trees.common.compiling.kernels import c_function
-from milp_trees.common.compiling.vectors import I32, I64, Code, largest
+from milp_trees.common.compiling.reals import F64, RealCode, floor_of
+from milp_trees.common.compiling.vectors import I1, I32, I64, Code, largest
 
 # Arguments of a pass: one table for all of them, addresses but for the numbers.
 POSITIONS = 0  #: position in the root's column of the k-th row in the order of this column
@@ -46,12 +51,18 @@ OUT = 13  #: vectors that only become smaller: least sum of two leaves of the lo
 #: sides, and the same over the cuts whose both sides have the least amounts
 N_AMOUNTS = 14
 COUNTS = 15  #: work space: a vector per amount, then a number per amount
-TABLE = 16  #: entries of the table
+GRID = 16  #: "sums": bits of the two parameters of the leaf function (`leaf_code`)
+MARGIN = 17
+TABLE = 18  #: entries of the table
+
+#: Runs of a block whose cuts are bounded together.
+BLOCK = 8
 
 
 def lanes_of(dtype: Any) -> int:
     """Root cuts that one pass handles."""
-    return 32 if np.dtype(dtype) == np.int16 else 16
+    kind = np.dtype(dtype)
+    return 8 if kind == np.float64 else 32 if kind == np.int16 else 16
 
 
 class _Pass(Code):
@@ -62,6 +73,9 @@ class _Pass(Code):
 
     def __init__(self, builder, table, bits, amounts):
         super().__init__(builder, table, bits, lanes_of(f"i{bits // 8}"))
+        self._begin(amounts)
+
+    def _begin(self, amounts):
         self.cut = self.vector(CUTS, 0)
         self.amounts = amounts(self)
 
@@ -253,9 +267,10 @@ def _two_leaves(code: _Pass, whole, least, most):
 class _Best:
     """The least sums of two leaves so far, over all cuts and over those that are allowed."""
 
-    def __init__(self, code: _Pass) -> None:
+    def __init__(self, code: _Pass, none: int | None = 0) -> None:
         self.code, top = code, code.splat(2 ** (code.bits - 2))
-        worst = (code.splat(0), code.splat(0), top, top)
+        first = top if none is None else code.splat(none)
+        worst = (first, first, top, top)
         self.found = [code.var(x) for x in worst[: 4 if code.amounts.limited else 2]]
 
     def offer(self, i, value, fits):
@@ -270,6 +285,10 @@ class _Best:
     def keep(self):
         for i, variable in enumerate(self.found):
             self.code.keep_least(self.code.get(variable), i)
+
+    def needed(self, i):
+        """What a cut of side i must be below to be better."""
+        return self.code.get(self.found[2 + i if self.code.amounts.limited else i])
 
 
 def _many(code: _Pass) -> None:
@@ -365,6 +384,108 @@ def _labels(code: _Pass) -> None:
     best.keep()
 
 
+class _RealPass(_Pass, RealCode):
+    """Code of a pass on doubles, with the function that leaves cost of so many sums."""
+
+    def __init__(self, builder, table, amounts, leaf, n_sums):
+        RealCode.__init__(self, builder, table, lanes_of(np.float64))
+        self.leaf, self.n_sums = leaf, n_sums
+        self.grid, self.margin = (self.splat(self.real_slot(x)) for x in (GRID, MARGIN))
+        self._begin(amounts)
+
+    def zero(self):
+        return self.var(F64(0.0))
+
+    def cost(self, sums):
+        """Units that leaves with these sums cost, without what their rows cost in any leaf."""
+        return floor_of(self, self.leaf, sums[: self.n_sums], self.grid, self.margin)
+
+    def values(self, k):
+        """The values of a row: the sums of the function, and what the row costs in any leaf."""
+        return [
+            self.one(VALUES, self.sum((v, self.slot(WIDTH)), k)) for v in range(self.n_sums + 1)
+        ]
+
+
+class _Prefix:
+    """Sums of the first rows: those on the low side of every lane, and all."""
+
+    def __init__(self, code: _RealPass) -> None:
+        self.code = code
+        self.low = [code.var(code.splat(0)) for _ in range(code.n_sums + 1)]
+        self.all = [code.zero() for _ in self.low]
+
+    def add(self, k):
+        code = self.code
+        side = code.side(k)
+        for low, total, x in zip(self.low, self.all, code.values(k), strict=True):
+            code.update(low, code.builder.add, code.if_low(side, x))
+            code.update(total, code.builder.add, x)
+        return side
+
+    def sides(self):
+        """The sums of both sides."""
+        code = self.code
+        low = [code.get(x) for x in self.low]
+        every = [code.splat(code.get(x)) for x in self.all]
+        return low, _less(code, every, low)
+
+    def copy(self, other):
+        for to, given in zip(self.low + self.all, other.low + other.all, strict=True):
+            self.code.set(to, self.code.get(given))
+
+
+def _less(code, a, b):
+    return [code.builder.sub(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _sums(code: _RealPass) -> None:
+    """A function of sums. Blocks of runs are passed over first, and evaluated where that is needed.
+
+    Bounds hold for the costs of leaves before they are rounded (`loss_sums`).
+    """
+    builder, best, V = code.builder, _Best(code, None), code.n_sums + 1
+    here, ahead = _Prefix(code), _Prefix(code)
+    whole = [[code.vector(SUMS, (1 + i) * V + v) for v in range(V)] for i in (0, 1)]
+    runs, begin = code.slot(RUNS), code.var(code.number(0))
+
+    def evaluate(g):
+        end = code.end_of(g)
+        with code.loop(code.get(begin), end) as k:
+            code.amounts.add(here.add(k), k)
+        code.set(begin, end)
+        fits = code.amounts.fits()
+        for i, sums in enumerate(here.sides()):
+            value = builder.add(code.cost(sums), code.cost(_less(code, whole[i], sums)))
+            best.offer(i, value, fits[i])
+
+    def promising():
+        """Whether a cut of the block may be better in some lane."""
+        better = None
+        for i, (first, last) in enumerate(zip(here.sides(), ahead.sides(), strict=True)):
+            costs = builder.add(code.cost(first), code.cost(_less(code, whole[i], last)))
+            bound = builder.sub(costs, builder.sub(last[-1], first[-1]))
+            below = builder.icmp_signed("<", bound, best.needed(i))
+            better = below if better is None else builder.or_(better, below)
+        return code.call("vector.reduce.or", better, result=I1)
+
+    with code.loop(0, runs, BLOCK) as block:
+        after = code.smaller(code.sum(block, BLOCK), runs)
+        end = code.end_of(code.sum(after, -1))
+        with code.loop(code.get(begin), end) as k:
+            ahead.add(k)
+        with builder.if_else(promising()) as (then, otherwise):
+            with then, code.loop(block, after) as g:
+                evaluate(g)
+            with otherwise:
+                if code.amounts.limited:
+                    with code.loop(code.get(begin), end) as k:
+                        code.amounts.add(code.side(k), k)
+                here.copy(ahead)
+                code.set(begin, end)
+    best.keep()
+
+
 #: What a leaf costs, and what it needs: a pass for every pair of them.
 COSTS = {"two": _two, "many": _many, "labels": _labels}
 NEEDS = {"nothing": _NoAmount, "one amount": _OneAmount, "amounts": _Amounts}
@@ -381,6 +502,25 @@ def _body(typingctx: Any, table: Any, costs: Any, needs: Any, bits: Any) -> Any:
         return Code.number(0)
 
     return types.int64(table, costs, needs, bits), codegen
+
+
+@cache
+def compiled_sums(needs: str, leaf: Any, n_sums: int) -> Any:
+    """One pass for a leaf function of so many sums, called by its address."""
+    amounts = NEEDS[needs]
+
+    @intrinsic
+    def body(typingctx: Any, table: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            _sums(_RealPass(builder, args[0], amounts, leaf, n_sums))
+            return Code.number(0)
+
+        return types.int64(types.int64), codegen
+
+    def column_pass(table):
+        return body(table)
+
+    return c_function("int64(int64)", column_pass)
 
 
 @cache

@@ -32,7 +32,8 @@ STATE = ContextType(
 #: The records whose numbers have the type in which costs fit, written `#`.
 _COLUMNS = (
     "values:#:2 labels:#:1 weights:#:1 first:int64:1 worst:int64:1 amounts:#:2 keys:uint64:2"
-    " costs:int64:1 by_cost:int64:1 least:#:1 cheapest:fixed leaf:fixed unit:fixed"
+    " costs:int64:1 by_cost:int64:1 least:#:1 parameters:int64:1 cheapest:fixed leaf:fixed"
+    " unit:fixed priced:fixed leaf_function:fixed"
 )
 _WORK = (
     "position:#:1 P:#:2 W:#:3 Y:#:2 A:#:3 cuts:#:1 least:#:1 C:#:1 counts:#:1 sums:#:1 store:#:1"

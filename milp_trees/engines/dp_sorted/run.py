@@ -3,47 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from milp_trees.engines.dp_sorted.columns import SortedColumns
 from milp_trees.engines.dp_sorted.instance import SortedArrays, largest_depth
 from milp_trees.engines.dp_sorted.parts import Question, SortedPart, SortedRows, extend, read
 from milp_trees.engines.kit.compile import compile_once
-from milp_trees.engines.kit.run import Run
+from milp_trees.engines.kit.run import Run, wrong_value
 from milp_trees.models.tree import Tree
+from milp_trees.tasks.leaf_sums import LeafSums
+from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.views import CostMatrix
 
 
-def compile_passes(arrays: SortedArrays) -> None:
+def compile_passes(view: LeafSums, arrays: SortedArrays) -> None:
     """Compile the kernels for this type of number, once per process."""
     from milp_trees.engines.dp_sorted import passes
 
     kind = arrays.columns.values.dtype.name
     needs = dict.fromkeys(("nothing", arrays.form[1]))
+    function = (view.leaf, view.n_values) if isinstance(view, LossSums) else None
+
+    def made(need: str) -> Any:
+        if function is not None:
+            return passes.compiled_sums(need, *function)
+        return passes.compiled((arrays.form[0], need), kind)
 
     def work() -> None:
         for need in needs:
-            passes.compiled((arrays.form[0], need), kind)
+            made(need)
         arrays.state.stop[0] = 1  # the call that compiles then returns at once
         arrays.solve()
         arrays.state.stop[0] = 0
 
-    compile_once("dp-sorted", work, kind, *arrays.form)
+    compile_once("dp-sorted", work, kind, *arrays.form, function)
     for i, need in enumerate(needs):
-        arrays.work.address[i] = passes.compiled((arrays.form[0], need), kind).address
+        arrays.work.address[i] = made(need).address
 
 
 class SortedRun(Run):
     """One run with rising depth, incumbent and bound.
 
     The compiled search runs in a thread of its own, so that Ctrl-C and the deadline take effect.
-    Values inside are regrets; `constant` is what every tree costs.
+    Values inside are regrets; `constant` is what every tree costs. Those of losses are rounded, so
+    the value of a tree may be larger by up to `slack` per leaf than a bound allows that holds for
+    the loss before rounding: see `loss_sums`.
     """
 
     root: SortedPart | None = None
     start: tuple[int, Tree] | None = None
     value: int | None = None
 
-    def prepare(self, view: CostMatrix, columns: SortedColumns, arrays: SortedArrays) -> None:
+    def prepare(self, view: LeafSums, columns: SortedColumns, arrays: SortedArrays) -> None:
         """Begin with arrays whose kernels are compiled."""
         self.view, self.columns, space = view, columns, self.problem.trees
         self.depth = largest_depth(view, space, columns)
@@ -51,7 +62,8 @@ class SortedRun(Run):
         self.arrays = arrays
         self.rows = self.arrays.rows()
         self.limited = 1 if len(self.arrays.columns.least) else 0
-        self.constant = int(view.base.sum())
+        self.constant = int(view.base.sum()) if isinstance(view, CostMatrix) else 0
+        self.slack = view.tie if isinstance(view, LossSums) else 0
         self.bound = self.constant + view.leaf_cost
 
     def counters(self) -> dict[str, int]:
@@ -71,7 +83,8 @@ class SortedRun(Run):
         """Raise the depth until no deeper tree can be better, or a limit of the run is reached."""
         best = None
         if start is not None:
-            self.start = (self.view.objective(start), self.view.canonical(start))
+            start = self.view.decided(self.view.canonical(start))
+            self.start = (self.view.objective(start), start)
             self.report(self.start[0])
             best = self.start[0] - self.constant + 1
         for depth in [self.depth] if self.depth <= 2 else range(2, self.depth + 1):
@@ -156,7 +169,7 @@ class SortedRun(Run):
         if Z is not None and (self.value is None or self.value > Z):
             self.value = Z
         value = None if self.value is None else self.view.to_value(self.value)
-        self.note(value, self.view.to_value(self.bound))
+        self.note(value, self.view.to_bound(self.bound))
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -176,10 +189,19 @@ class SortedRun(Run):
         )
 
     def solve_part(self, rows: SortedRows, asked: Question, floor: int) -> SortedPart:
-        """The best tree of some rows."""
-        self._ask(rows, asked.depth, asked.leaves, asked.value + 1, floor)
+        """The best tree of some rows; it has the value asked for, if its search is not stopped."""
+        leaves = min(asked.leaves or rows.order.shape[1], 1 << min(asked.depth, 40))
+        budget = asked.value + 1 + self.slack * leaves
+        self._ask(rows, asked.depth, asked.leaves, budget, floor)
         self._search()
         return self._part(asked.depth, asked.leaves)
+
+    def found_part(self, rows: SortedRows, asked: Question) -> SortedPart:
+        """A tree of some rows that is known to have a value."""
+        part = self.solve_part(rows, asked, asked.value)
+        if part.value > asked.value + self.slack * rows.order.shape[1]:
+            raise wrong_value(self.label, asked.value, part.value)
+        return part
 
     def extend(self, depth: int, best: int) -> int:
         """Make the best tree deeper: its sides are solved again, at the depth that is solved.
@@ -210,5 +232,5 @@ class SortedRun(Run):
         """The better one of the best tree found and the start."""
         if self.root is None:
             return self.start[1] if self.start else None
-        node = read(self.root, self.rows, self.columns, self.view, self.solve_part)
-        return Tree(node, self.view.actions)
+        node = read(self.root, self.rows, self.columns, self.view, self.found_part)
+        return self.view.decided(Tree(node, ("",)))

@@ -96,7 +96,7 @@ def quick(columns: Any, state: Any, level: int):
     if budget <= columns.leaf:
         return columns.leaf
     s[FLOOR] = max(s[FLOOR], value)
-    if depth > 2 and columns.leaf + columns.cheapest > 0:
+    if depth > 2 and columns.priced:
         # Trees of one level less are known, and those of as many levels cost at least `deeper`.
         less, leaves = fitted(depth - 1, s[LEAVES])
         value, exact = look_up(state, level, tag_of(less, leaves, s[MODE]))
@@ -201,7 +201,7 @@ def enter(columns: Any, lists: Any, work: Any, state: Any, level: int):
         return answer
     open_node(columns, lists, state, level)
     state.shared[NODES] += 1
-    if columns.leaf + columns.cheapest > 0:
+    if columns.priced:
         look_ahead(columns, lists, work, state, level)
     s[PHASE] = NEXT
     return np.int64(-1)

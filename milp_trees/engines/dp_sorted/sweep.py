@@ -13,7 +13,7 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.compiling.vectors import call
 from milp_trees.engines.dp_sorted import passes
 from milp_trees.engines.dp_sorted.memory import BUDGET, FLOOR, LEAVES, MODE
-from milp_trees.engines.dp_sorted.nodes import INFINITY, allowed_cuts, leaf_value
+from milp_trees.engines.dp_sorted.nodes import INFINITY, allowed_cuts, leaf_value, least_of
 
 
 class SweepWork(NamedTuple):
@@ -95,9 +95,9 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
             position[r] = kind(g)
             sums[0] += columns.first[r]
             for v in range(V):
-                sums[1 + v] += columns.values[v, r]
+                sums[1 + v] += np.int64(columns.values[v, r])
             for a in range(A):
-                sums[1 + V + a] += columns.amounts[a, r]
+                sums[1 + V + a] += np.int64(columns.amounts[a, r])
             k += 1
     for j in range(lists.runs.shape[1]):
         if lists.runs[level, j] > 1:
@@ -126,17 +126,17 @@ def evaluate(
             amount = work.prefix[1 + V + a, g]
             work.C[a * lanes + i] = kind(amount)
             work.C[(A + a) * lanes + i] = kind(work.prefix[1 + V + a, last] - amount)
-        low, high = 0, 0
+        here, rest = lists.sums[0], lists.sums[1]
         for v in range(V):
-            here, rest = work.prefix[1 + v, g], work.prefix[1 + v, last] - work.prefix[1 + v, g]
-            low, high = min(low, here), min(high, rest)
+            here[v] = work.prefix[1 + v, g]
+            rest[v] = work.prefix[1 + v, last] - here[v]
             if V > 1:
-                work.sums[(V + v) * lanes + i] = kind(here)
-                work.sums[(2 * V + v) * lanes + i] = kind(rest)
+                work.sums[(V + v) * lanes + i] = kind(here[v])
+                work.sums[(2 * V + v) * lanes + i] = kind(rest[v])
         first = work.prefix[0, g]
         # The search only asks for cuts whose sides are large enough to be leaves.
-        work.low[:, i] = columns.leaf + first + columns.unit * low
-        work.high[:, i] = columns.leaf + work.prefix[0, last] - first + columns.unit * high
+        work.low[:, i] = columns.leaf + first + least_of(columns, here)
+        work.high[:, i] = columns.leaf + work.prefix[0, last] - first + least_of(columns, rest)
     args, address = work.args, work.address[1 if limited else 0]
     args[passes.LEAST], args[passes.SIDES], args[passes.CUTS] = (
         _at(work.least),
@@ -146,12 +146,15 @@ def evaluate(
     args[passes.N_VALUES], args[passes.WIDTH], args[passes.N_AMOUNTS] = V, work.W.shape[2], A
     args[passes.SUMS], args[passes.STORE] = _at(work.sums), _at(work.store)
     args[passes.OUT], args[passes.COUNTS] = _at(work.out), _at(work.counts)
+    args[passes.GRID], args[passes.MARGIN] = columns.parameters[0], columns.parameters[1]
+    # A leaf function may be positive; of some actions the first one adds nothing.
+    worst = top if columns.leaf_function else kind(0)
     fresh = True
     for q in range(len(columns.by_cost)):
         j = columns.by_cost[q]
         if lists.runs[level, j] > 1:
             if fresh:
-                work.out[: 2 * lanes] = kind(0)
+                work.out[: 2 * lanes] = worst
                 work.out[2 * lanes :] = top
                 fresh = False
             args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
