@@ -166,10 +166,14 @@ class LeafSums(MaybeRanked, ABC):
 
     def decided(self, tree: Tree) -> Tree:
         """The tree with the best action in each leaf."""
+        return self.with_best_actions(tree.root, self.totals(tree))
+
+    def with_best_actions(self, root: Node, totals: np.ndarray) -> Tree:
+        """The tree with the best actions of its leaves, which have these sums from left to right."""
         from milp_trees.models.nodes import Leaf
         from milp_trees.models.tree import Tree
 
-        best, actions = self.leaf_actions(self.totals(tree))
+        best, actions = self.leaf_actions(totals)
         leaves = iter(best)
 
         def walk(node: Node) -> Node:
@@ -178,7 +182,7 @@ class LeafSums(MaybeRanked, ABC):
             left = walk(node.left)
             return replace(node, left=left, right=walk(node.right))
 
-        return Tree(walk(tree.root), actions)
+        return Tree(walk(root), actions)
 
     def tree_of(self, root: Node) -> Tree:
         """The tree with these nodes; each leaf has the best action for its rows."""

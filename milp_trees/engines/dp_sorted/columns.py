@@ -56,7 +56,9 @@ def _ranked_groups(ranked: Any) -> Any:
     for c, group in zip(columns.tolist(), np.split(order, begins[1:]), strict=True):
         cuts = ranked.cut[group]
         # Codes count all thresholds of the column; ranks count those that are candidates.
-        yield np.searchsorted(cuts, ranked.codes[:, c], side="left"), group
+        codes = ranked.codes[:, c]
+        every = np.arange(int(codes.max(initial=0)) + 1)
+        yield np.searchsorted(cuts, every, side="left").astype(np.int32)[codes], group
 
 
 def _nested(view: LeafSums) -> Any:

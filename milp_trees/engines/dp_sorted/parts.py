@@ -130,22 +130,29 @@ def read(
     columns: SortedColumns,
     view: LeafSums,
     solve: Callable[[SortedRows, Question], SortedPart],
-) -> Node:
-    """The tree of a part; its leaves have no actions yet."""
+) -> tuple[Node, list[np.ndarray]]:
+    """The tree of a part without actions, and the sums of its leaves from left to right."""
     if part.column < 0:
-        return Leaf(0)
+        return _leaf(view, rows.order[0])
     ranks, k = rows.ranks[part.column], part.first_high(rows)
     # Every threshold between the two runs divides these rows in the same way; the middle one is
     # taken.
     between = (int(ranks[k - 1]) + int(ranks[k]) - 1) // 2
     test = view.features[int(columns.tests[part.column][between])]
-    nodes: list[Node] = []
+    nodes: list[tuple[Node, list[np.ndarray]]] = []
     for side, known in enumerate(part.sides):
         requested = part.question(side)
         if not requested.depth:
-            nodes.append(Leaf(0))
+            own = rows.order[part.column]
+            nodes.append(_leaf(view, own[k:] if side else own[:k]))
             continue
         inside = part.rows_of(side, rows)
-        below = known or solve(inside, requested)
-        nodes.append(read(below, inside, columns, view, solve))
-    return Branch(test, nodes[1], nodes[0])
+        found = known or solve(inside, requested)
+        nodes.append(read(found, inside, columns, view, solve))
+    (low, below), (high, above) = nodes
+    return Branch(test, high, low), above + below
+
+
+def _leaf(view: LeafSums, rows: np.ndarray) -> tuple[Node, list[np.ndarray]]:
+    """A leaf with some rows."""
+    return Leaf(0), [view.sums[rows].sum(axis=0)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from milp_trees.engines.dp_sorted.columns import SortedColumns
 from milp_trees.engines.dp_sorted.instance import SortedArrays, largest_depth
 from milp_trees.engines.dp_sorted.parts import Question, SortedPart, SortedRows, extend, read
@@ -232,5 +234,5 @@ class SortedRun(Run):
         """The better one of the best tree found and the start."""
         if self.root is None:
             return self.start[1] if self.start else None
-        node = read(self.root, self.rows, self.columns, self.view, self.found_part)
-        return self.view.decided(Tree(node, ("",)))
+        root, totals = read(self.root, self.rows, self.columns, self.view, self.found_part)
+        return self.view.with_best_actions(root, np.array(totals))
