@@ -95,12 +95,14 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
     t = np.column_stack([_product(c, w) for c in y.T])
     step_w, search_w, lost_w = _rounded(w[:, None])
     step_t, search_t, lost_t = _rounded(t)
-    farthest = float(max(np.abs(y).astype(float).max(axis=0).tolist(), default=0.0))
+    # Rows without weight may have any targets, and theirs do not count.
+    heavy = y[np.asarray(w > 0, dtype=bool)]
+    farthest = float(np.abs(heavy).max(initial=0))
     # In units of `step_t ** 2 / step_w`, the farthest mean is so many of `step_t / step_w`.
     far = 1.001 * farthest * step_w / step_t
     lost = y.shape[1] * far * far * lost_w + 2 * far * lost_t
     # A mean is rounded by 2^-53 of itself at most.
-    largest = max(abs(c) + max(map(abs, v)) for c, v in zip(centre, y.T.tolist(), strict=True))
+    largest = max(abs(c) + max(map(abs, v)) for c, v in zip(centre, heavy.T.tolist(), strict=True))
     off = Fraction(largest * step_w, step_t * 2**52) ** 2
     predicted = float(y.shape[1] * off * Fraction(total, step_w))
     unit = Fraction(1) if given is None else given.unit
