@@ -189,6 +189,7 @@ def allocate(
         cheapest=cheapest,
         leaf=int(view.leaf_cost),
         unit=unit,
+        slack=tie,
         priced=int(view.leaf_cost - tie + cheapest > 0),
         leaf_function=address,
     )
@@ -222,6 +223,7 @@ def allocate(
         prefix=np.zeros((1 + V + A, n), dtype=np.int64),
         low=np.zeros((3, lanes), dtype=np.int64),
         high=np.zeros((3, lanes), dtype=np.int64),
+        caps=np.zeros((2, lanes), dtype=np.int64),
         spans=np.zeros((5, n + 2), dtype=np.int64),
         bounds=np.zeros((8, n + 2), dtype=np.int64),
         picked=np.zeros(lanes, dtype=np.int64),

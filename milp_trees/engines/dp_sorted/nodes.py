@@ -29,7 +29,8 @@ class SearchColumns(NamedTuple):
     and what the function says of its sums of `values`, which are whole numbers as doubles; the last
     of these is `first` itself. `worst` is the largest regret; a leaf needs at least `least[a]` of
     `amounts[a]`, for all of them; `keys` are two random words per row; `costs` is what a split on
-    each column costs, and `cheapest` the least of that. `priced` says whether larger trees cost more
+    each column costs, and `cheapest` the least of that. Rounding makes no leaf cheaper by more than
+    `slack`. `priced` says whether larger trees cost more
     for their leaves or splits.
     """
 
@@ -47,6 +48,7 @@ class SearchColumns(NamedTuple):
     cheapest: int
     leaf: int
     unit: int
+    slack: int
     priced: int
     leaf_function: int
 

@@ -267,11 +267,13 @@ def _two_leaves(code: _Pass, whole, least, most):
 class _Best:
     """The least sums of two leaves so far, over all cuts and over those that are allowed."""
 
-    def __init__(self, code: _Pass, none: int | None = 0) -> None:
+    def __init__(self, code: _Pass, known: bool = False) -> None:
         self.code, top = code, code.splat(2 ** (code.bits - 2))
-        first = top if none is None else code.splat(none)
-        worst = (first, first, top, top)
-        self.found = [code.var(x) for x in worst[: 4 if code.amounts.limited else 2]]
+        worst = (code.splat(0), code.splat(0), top, top)
+        self.found = [
+            code.var(code.vector(OUT, i) if known else worst[i])
+            for i in range(4 if code.amounts.limited else 2)
+        ]
 
     def offer(self, i, value, fits):
         """A cut of side i, which is allowed if it fits."""
@@ -442,9 +444,10 @@ def _less(code, a, b):
 def _sums(code: _RealPass) -> None:
     """A function of sums. Blocks of runs are passed over first, and evaluated where that is needed.
 
+    Only cuts are looked for that are better than what was found before or is good enough to be known.
     Bounds hold for the costs of leaves before they are rounded (`loss_sums`).
     """
-    builder, best, V = code.builder, _Best(code, None), code.n_sums + 1
+    builder, best, V = code.builder, _Best(code, known=True), code.n_sums + 1
     here, ahead = _Prefix(code), _Prefix(code)
     whole = [[code.vector(SUMS, (1 + i) * V + v) for v in range(V)] for i in (0, 1)]
     runs, begin = code.slot(RUNS), code.var(code.number(0))

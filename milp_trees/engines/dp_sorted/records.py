@@ -33,11 +33,11 @@ STATE = ContextType(
 _COLUMNS = (
     "values:#:2 labels:#:1 weights:#:1 first:int64:1 worst:int64:1 amounts:#:2 keys:uint64:2"
     " costs:int64:1 by_cost:int64:1 least:#:1 parameters:int64:1 cheapest:fixed leaf:fixed"
-    " unit:fixed priced:fixed leaf_function:fixed"
+    " unit:fixed slack:fixed priced:fixed leaf_function:fixed"
 )
 _WORK = (
     "position:#:1 P:#:2 W:#:3 Y:#:2 A:#:3 cuts:#:1 least:#:1 C:#:1 counts:#:1 sums:#:1 store:#:1"
-    " out:#:1 prefix:int64:2 low:int64:2 high:int64:2 spans:int64:2 bounds:int64:2"
+    " out:#:1 prefix:int64:2 low:int64:2 high:int64:2 caps:int64:2 spans:int64:2 bounds:int64:2"
     " picked:int64:1 address:int64:1 args:int64:1"
 )
 

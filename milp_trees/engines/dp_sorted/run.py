@@ -59,13 +59,13 @@ class SortedRun(Run):
     def prepare(self, view: LeafSums, columns: SortedColumns, arrays: SortedArrays) -> None:
         """Begin with arrays whose kernels are compiled."""
         self.view, self.columns, space = view, columns, self.problem.trees
+        self.arrays = arrays
         self.depth = largest_depth(view, space, columns)
         self.leaves = int(space.max_leaf_nodes or 0) if space.limits_leaves else 0
-        self.arrays = arrays
         self.rows = self.arrays.rows()
         self.limited = 1 if len(self.arrays.columns.least) else 0
         self.constant = int(view.base.sum()) if isinstance(view, CostMatrix) else 0
-        self.slack = view.tie if isinstance(view, LossSums) else 0
+        self.slack = self.arrays.columns.slack
         self.bound = self.constant + view.leaf_cost
 
     def counters(self) -> dict[str, int]:
@@ -192,16 +192,19 @@ class SortedRun(Run):
 
     def solve_part(self, rows: SortedRows, asked: Question, floor: int) -> SortedPart:
         """The best tree of some rows; it has the value asked for, if its search is not stopped."""
-        leaves = min(asked.leaves or rows.order.shape[1], 1 << min(asked.depth, 40))
-        budget = asked.value + 1 + self.slack * leaves
-        self._ask(rows, asked.depth, asked.leaves, budget, floor)
+        self._ask(rows, asked.depth, asked.leaves, self.budget(rows, asked), floor)
         self._search()
         return self._part(asked.depth, asked.leaves)
+
+    def budget(self, rows: SortedRows, asked: Question) -> int:
+        """What a tree of some rows must cost less than."""
+        leaves = min(asked.leaves or rows.order.shape[1], 1 << min(asked.depth, 40))
+        return asked.value + 1 + self.slack * leaves
 
     def found_part(self, rows: SortedRows, asked: Question) -> SortedPart:
         """A tree of some rows that is known to have a value."""
         part = self.solve_part(rows, asked, asked.value)
-        if part.value > asked.value + self.slack * rows.order.shape[1]:
+        if part.value >= self.budget(rows, asked):
             raise wrong_value(self.label, asked.value, part.value)
         return part
 

@@ -22,6 +22,8 @@ class SweepWork(NamedTuple):
     `address` holds those of the passes over a column (`passes.compiled`) without and with the least
     amounts, and `args` is their table of arguments. `low` and `high` hold the values of the sides
     of the picked cuts: the best tree of depth one, the same with the least amounts, and one leaf.
+    `caps` holds how much the low and the high sides of these cuts may cost, for a leaf function: of
+    those that cost as much it need not be known how much more.
     """
 
     position: np.ndarray
@@ -39,6 +41,7 @@ class SweepWork(NamedTuple):
     prefix: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    caps: np.ndarray
     spans: np.ndarray
     bounds: np.ndarray
     picked: np.ndarray
@@ -147,15 +150,15 @@ def evaluate(
     args[passes.SUMS], args[passes.STORE] = _at(work.sums), _at(work.store)
     args[passes.OUT], args[passes.COUNTS] = _at(work.out), _at(work.counts)
     args[passes.GRID], args[passes.MARGIN] = columns.parameters[0], columns.parameters[1]
-    # A leaf function may be positive; of some actions the first one adds nothing.
-    worst = top if columns.leaf_function else kind(0)
     fresh = True
     for q in range(len(columns.by_cost)):
         j = columns.by_cost[q]
         if lists.runs[level, j] > 1:
             if fresh:
-                work.out[: 2 * lanes] = worst
+                work.out[: 2 * lanes] = kind(0)
                 work.out[2 * lanes :] = top
+                if columns.leaf_function:
+                    start_from_caps(columns, work, last, 2 * columns.leaf + columns.costs[j])
                 fresh = False
             args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
             args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
@@ -182,10 +185,28 @@ def evaluate(
 
 
 @kernel(nogil=True, allocates=False)
-def pick(work: Any, n_open: int, lanes: int) -> Any:
+def start_from_caps(columns: Any, work: Any, last: int, more: int) -> None:
+    """What two leaves of each side may cost at most, which is what is known of them at first.
+
+    `more` is what they cost besides the values of their rows.
+    """
+    lanes = work.cuts.shape[0]
+    kind = work.cuts.dtype.type
+    for i in range(lanes):
+        first = work.prefix[0, np.int64(work.cuts[i])]
+        rest = work.prefix[0, last] - first
+        for s in range(2):
+            low, high = min(work.caps[0, i], work.low[s, i]), min(work.caps[1, i], work.high[s, i])
+            work.out[2 * s * lanes + i] = kind(low - first - more)
+            work.out[(2 * s + 1) * lanes + i] = kind(high - rest - more)
+
+
+@kernel(nogil=True, allocates=False)
+def pick(work: Any, n_open: int, lanes: int, most: int) -> Any:
     """Choose at most `lanes` cuts in the open spans, evenly, in rising order.
 
-    Returns their number; `spans[2]` gets the number of cuts per span.
+    Returns their number; `spans[2]` gets the number of cuts per span, and `caps` what their sides
+    may cost where both may cost less than `most`.
     """
     a, b, quota = work.spans[0], work.spans[1], work.spans[2]
     total = 0
@@ -198,6 +219,7 @@ def pick(work: Any, n_open: int, lanes: int) -> Any:
         quota[s] = q
         for i in range(q):
             work.picked[n] = a[s] + (inside + 1) * (i + 1) // (q + 1)
+            work.caps[0, n], work.caps[1, n] = most - work.bounds[1, s], most - work.bounds[0, s]
             n += 1
     return n
 
@@ -299,7 +321,10 @@ def depth_two(columns: Any, lists: Any, work: Any, state: Any, level: int) -> An
         while n_open:
             if state.stop[0]:
                 return ub
-            n = pick(work, np.int64(n_open), np.int64(lanes))
+            # With three leaves one side is a leaf, which costs more than its bound says. What two
+            # leaves cost may be below a bound of theirs by what rounding takes from them.
+            most = INFINITY if three else ub - columns.costs[c] + 2 * columns.slack
+            n = pick(work, np.int64(n_open), np.int64(lanes), np.int64(most))
             evaluate(columns, lists, work, level, c, n, limited)
             for i in range(n):
                 value = columns.costs[c] + together(

@@ -123,7 +123,7 @@ def drawn(seed: int) -> mt.Problem:
     task = mt.tasks.SquaredError(
         leaf_penalty=Fraction(int(rng.choice([0, 0, 1, 3])), 20),
         split_penalty=Fraction(int(rng.choice([0, 0, 0, 1])), 15),
-        feature_costs={data.features[0].column: Fraction(1, 10)} if rng.random() < 0.2 else {},
+        feature_costs={t.column: Fraction(1, 10) for t in data.features[:1] if rng.random() < 0.2},
     )
     depth = (0, 1, 2, 2, 3, 4, None)[int(rng.integers(7))]
     space = mt.Trees(
