@@ -459,25 +459,25 @@ def _sums(code: _RealPass) -> None:
         code.set(begin, end)
         fits = code.amounts.fits()
         for i, sums in enumerate(here.sides()):
-            value = builder.add(code.cost(sums), code.cost(_less(code, whole[i], sums)))
-            best.offer(i, value, fits[i])
+            with builder.if_then(promises[i]):
+                value = builder.add(code.cost(sums), code.cost(_less(code, whole[i], sums)))
+                best.offer(i, value, fits[i])
 
-    def promising():
-        """Whether a cut of the block may be better in some lane."""
-        better = None
-        for i, (first, last) in enumerate(zip(here.sides(), ahead.sides(), strict=True)):
-            costs = builder.add(code.cost(first), code.cost(_less(code, whole[i], last)))
-            bound = builder.sub(costs, builder.sub(last[-1], first[-1]))
-            below = builder.icmp_signed("<", bound, best.needed(i))
-            better = below if better is None else builder.or_(better, below)
-        return code.call("vector.reduce.or", better, result=I1)
+    def promising(i):
+        """Whether a cut of the block may be better on side i of some lane."""
+        first, last = here.sides()[i], ahead.sides()[i]
+        costs = builder.add(code.cost(first), code.cost(_less(code, whole[i], last)))
+        bound = builder.sub(costs, builder.sub(last[-1], first[-1]))
+        below = builder.icmp_signed("<", bound, best.needed(i))
+        return code.call("vector.reduce.or", below, result=I1)
 
     with code.loop(0, runs, BLOCK) as block:
         after = code.smaller(code.sum(block, BLOCK), runs)
         end = code.end_of(code.sum(after, -1))
         with code.loop(code.get(begin), end) as k:
             ahead.add(k)
-        with builder.if_else(promising()) as (then, otherwise):
+        promises = [promising(i) for i in (0, 1)]
+        with builder.if_else(builder.or_(*promises)) as (then, otherwise):
             with then, code.loop(block, after) as g:
                 evaluate(g)
             with otherwise:

@@ -150,7 +150,7 @@ def evaluate(
     args[passes.SUMS], args[passes.STORE] = _at(work.sums), _at(work.store)
     args[passes.OUT], args[passes.COUNTS] = _at(work.out), _at(work.counts)
     args[passes.GRID], args[passes.MARGIN] = columns.parameters[0], columns.parameters[1]
-    fresh = True
+    fresh, leader, least = True, np.int64(0), 0.0
     for q in range(len(columns.by_cost)):
         j = columns.by_cost[q]
         if lists.runs[level, j] > 1:
@@ -159,17 +159,21 @@ def evaluate(
                 work.out[2 * lanes :] = top
                 if columns.leaf_function:
                     start_from_caps(columns, work, last, 2 * columns.leaf + columns.costs[j])
-                fresh = False
+                fresh, leader, least = False, np.int64(q), total_of(work.out, 2 * lanes)
             args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
             args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
             args[passes.ENDS], args[passes.RUNS] = _at(lists.ends[level, j]), lists.runs[level, j]
             call(address, _at(args))
+            found = total_of(work.out, 2 * lanes)
+            if columns.leaf_function and found < least:
+                leader, least = np.int64(q), found
         # Columns of one price are kept together until the next higher price.
         if not fresh and (
             q + 1 == len(columns.by_cost)
             or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]
         ):
             fresh = True
+            lead(columns, leader)
             more = 2 * columns.leaf + columns.costs[j]
             for i in range(n):
                 first = work.prefix[0, work.picked[i]]
@@ -182,6 +186,28 @@ def evaluate(
                         work.high[s, i] = min(
                             work.high[s, i], base[1] + columns.unit * np.int64(high)
                         )
+
+
+@kernel(allocates=False)
+def total_of(numbers: Any, n: int) -> Any:
+    """Sum of the first numbers, as a double."""
+    total = 0.0
+    for i in range(n):
+        total += numbers[i]
+    return total
+
+
+@kernel(allocates=False)
+def lead(columns: Any, q: int) -> None:
+    """Put a column before all others of its price: it had the best cuts of the last pass.
+
+    Of the others then fewer cuts need be evaluated.
+    """
+    order, c = columns.by_cost, columns.by_cost[q]
+    while q > 0 and columns.costs[order[q - 1]] == columns.costs[c]:
+        order[q] = order[q - 1]
+        q -= 1
+    order[q] = c
 
 
 @kernel(nogil=True, allocates=False)
