@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,45 @@ if TYPE_CHECKING:
 
     #: A predictor on the view's features.
     P = TypeVar("P", bound=Shown)
+
+
+class Squares(NamedTuple):
+    """Rows whose loss is the squared error of predictions, without any rounding.
+
+    Parameters
+    ----------
+    y : integer array of shape (n, K)
+        What is predicted, in units of `unit`.
+    unit : Fraction
+    w : integer array of shape (n,)
+        Weights of at least 0, in units of `weight`.
+    weight : Fraction
+    """
+
+    y: np.ndarray
+    unit: Fraction
+    w: np.ndarray
+    weight: Fraction
+
+
+class ExactLoss(NamedTuple):
+    """A loss with its penalties, as proof files state it.
+
+    Parameters
+    ----------
+    squares : Squares
+    share : bool
+        Whether the value is the share of the loss of a single leaf, with penalties.
+    leaf_penalty : Fraction
+    split_penalties : list of Fraction
+        One per test.
+    """
+
+    squares: Squares
+    share: bool
+    leaf_penalty: Fraction
+    split_penalties: list[Fraction]
+
 
 #: Units in the largest loss: sums and their products with the grid stay exact in doubles.
 UNITS = 2**51
@@ -106,6 +145,8 @@ class LossSums(LeafSums):
     predicted : int
         Units that predictions add because they are doubles, which matters if targets differ by
         little from a large number.
+    exact_loss : callable, optional
+        Gives the loss without rounding, for proofs; None if it is no squared error.
     """
 
     sums_field: ClassVar[str] = "parts"
@@ -122,6 +163,7 @@ class LossSums(LeafSums):
     most_leaves: int
     size: Fraction
     predicted: int = 0
+    exact_loss: Callable[[], ExactLoss | None] = lambda: None
 
     @property
     def n_values(self) -> int:

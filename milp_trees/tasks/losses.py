@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from milp_trees.models.space import full_leaves
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.leaf_functions import LeafFunction
 from milp_trees.tasks.leaf_sums import LeafSums
-from milp_trees.tasks.loss_sums import UNITS, LossSums
+from milp_trees.tasks.loss_sums import UNITS, ExactLoss, LossSums, Squares
 from milp_trees.tasks.penalised import PenalisedTask, leaf_needs
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class LossTask(PenalisedTask):
     def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
         """Loss of a model with its own predictions, without penalties, and whether it is exact."""
 
+    def squares(self, dataset: Dataset) -> Squares | None:
+        """The rows as exact numbers, if the loss is a squared error; proofs are about these."""
+        return None
+
     # -- what follows from it ----------------------------------------------------------------------
 
     @property
@@ -164,8 +169,17 @@ class LossTask(PenalisedTask):
             exact=False,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
             complements=complements,
+            exact_loss=partial(self._exact_loss, dataset, [t.columns for t in tests]),
             **leaf_needs(dataset, space),
         )
+
+    def _exact_loss(self, dataset: Dataset, tests: list[tuple[str, ...]]) -> ExactLoss | None:
+        """The loss and its penalties without rounding, for tests on some columns."""
+        squares = self.squares(dataset)
+        if squares is None:
+            return None
+        prices = [self.penalties_of(0, [columns]) for columns in tests]
+        return ExactLoss(squares, self.penalised, self.leaf_penalty, prices)
 
 
 def _power_below(number: Fraction) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.common.registering import register
 from milp_trees.tasks.leaf_functions import LeafFunction
+from milp_trees.tasks.loss_sums import Squares
 from milp_trees.tasks.losses import LossParts, LossTask
 from milp_trees.tasks.targets import WHOLE, numeric_targets, whole_numbers
 
@@ -186,6 +187,10 @@ class SquaredError(LossTask):
             return means[0] if len(means) == 1 else tuple(means)
 
         return mean
+
+    def squares(self, dataset: Dataset) -> Squares:
+        rows = _rows(dataset, self.name)
+        return Squares(rows.y + np.array(rows.centre, dtype=object), rows.unit, rows.w, rows.weight)
 
     def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
         rows = _rows(dataset, self.name)

@@ -9,7 +9,14 @@ from typing import Any
 from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.common.limits import one_thread
 from milp_trees.common.registering import families
-from milp_trees.verification import check_count, check_gap, check_proof, proof_reading
+from milp_trees.verification import (
+    check_count,
+    check_gap,
+    check_loss,
+    check_proof,
+    proof_reading,
+)
+from milp_trees.verification.loss_proofs import KIND as LOSS
 from milp_trees.verification.proof_files import read_statement
 from milp_trees.verification.proof_kinds import Checked, ProofKind
 from milp_trees.verification.reference_checker import check as reference_check
@@ -59,6 +66,9 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         if slowly:
             return Checked(*reference_check.report(lines, data))
         with one_thread():
+            if stated.get("kind") == LOSS:
+                of_loss = check_loss.check(lines, data)
+                return Checked(of_loss.proved, of_loss.bound, of_loss.value, of_loss.sentence)
             if of == "counts":
                 counted = check_count.check(lines, data)
                 return Checked(True, counted.optimum, counted.optimum, counted.sentence)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ import numpy as np
 
 from milp_trees.data.antecedent import Antecedent
 from milp_trees.data.reading import SPACE
-from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification import proof_reading
+from milp_trees.tasks.loss_sums import LossSums, Squares
+from milp_trees.tasks.views import CostMatrix, LeafSums
+from milp_trees.verification import check_loss, proof_reading
 from milp_trees.verification.same_answers import same_answers
 
 if TYPE_CHECKING:
@@ -34,13 +36,80 @@ def data_of(problem: Problem, view: CostMatrix, rows: bool = False) -> dict[str,
         found = _read(problem, view, form)
         if found is not None:
             return found
+    return {**_rows(view), "costs": {"kind": "listed", "values": view.costs.tolist()}}
+
+
+def data_of_squares(
+    problem: Problem, view: LossSums, squares: Squares, rows: bool = False
+) -> dict[str, Any]:
+    """How the checker gets features, targets and weights of a squared error."""
+    plain = {"weights": "rows" if (squares.w * squares.weight == 1).all() else _weights(squares)}
+    for form in () if rows else _forms(problem):
+        found = _read_squares(problem, view, squares, form)
+        if found is not None:
+            return {**plain, **found}
+    columns = [[int(v) for v in column] for column in squares.y.T.tolist()]
+    targets = {"unit": _ratio(squares.unit), "listed": columns}
+    return {**_rows(view), **plain, "targets": targets}
+
+
+def _ratio(number: Fraction) -> str:
+    return f"{number.numerator}/{number.denominator}"
+
+
+def _weights(squares: Squares) -> dict[str, Any]:
+    return {"unit": _ratio(squares.weight), "listed": [[int(v) for v in squares.w.tolist()]]}
+
+
+def _rows(view: LeafSums) -> dict[str, Any]:
+    """Features and their answers in the proof itself."""
     digits = (np.asarray(view.X, dtype=np.uint8) + ord("0")).tobytes().decode("ascii")
     F = view.n_features
     return {
         "data": {"kind": "rows", "X": [digits[F * i : F * (i + 1)] for i in range(view.n_rows)]},
         "features": [t.name for t in view.features],
-        "costs": {"kind": "listed", "values": view.costs.tolist()},
     }
+
+
+def _read_squares(
+    problem: Problem, view: LossSums, squares: Squares, form: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Features, targets and weights, if the checker reads the same ones from the file."""
+    if any(f.order for t in view.features for f in t.features):
+        return None
+    features = [_literals(t) for t in view.features]
+    targets = {"unit": _ratio(squares.unit), "columns": _targets(problem)}
+    try:
+        table = proof_reading.Table(form, problem.dataset.source["path"])
+        if table.n != view.n_rows or not same_answers(table, features, view):
+            return None
+        if not _same_numbers(table, targets, squares.y):
+            return None
+        found = {"data": form, "features": features, "targets": targets}
+        name = problem.dataset.source.get("columns", {}).get("weights")
+        weights = {"unit": _ratio(squares.weight), "columns": [str(name)]}
+        if name is not None and _same_numbers(table, weights, squares.w[:, None]):
+            found["weights"] = weights
+    except (*proof_reading.FAULTS, proof_reading.Wrong):
+        return None
+    return found
+
+
+def _same_numbers(table: proof_reading.Table, form: dict[str, Any], numbers: np.ndarray) -> bool:
+    """Whether the checker reads some numbers from the columns of a table."""
+    try:
+        found = check_loss.whole(form, table)[0]
+    except (*proof_reading.FAULTS, proof_reading.Wrong):
+        return False
+    return bool(found.shape == numbers.shape and (found == numbers).all())
+
+
+def _targets(problem: Problem) -> list[str]:
+    """Names of the columns that are predicted."""
+    dataset = problem.dataset
+    if dataset.target_names is not None:
+        return list(dataset.target_names)
+    return [str(dataset.source.get("columns", {}).get("target"))]
 
 
 def _forms(problem: Problem) -> Iterator[dict[str, Any]]:
@@ -64,7 +133,7 @@ def _forms(problem: Problem) -> Iterator[dict[str, Any]]:
     fields = [f.strip() for f in fields]
     columns = source.get("columns", {})
     known = {t.column for t in dataset.features if hasattr(t, "column")}
-    header = known | {str(columns.get("target"))} <= {*fields}
+    header = known | {*_targets(problem)} <= {*fields}
     usual = {
         "kind": "table",
         "delimiter": None if sep == SPACE else sep,

@@ -20,8 +20,10 @@ from milp_trees.mip.registry import registry
 from milp_trees.problems.questions import Best
 from milp_trees.results.result import Status
 from milp_trees.solving.attempt import default_method, named_method
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import CostMatrix, LeafSums
 from milp_trees.verification import proof_reading
+from milp_trees.verification.loss_proofs import loss_statement, no_loss_proof
 from milp_trees.verification.proof_data import data_of
 from milp_trees.verification.proof_kinds import kind_of
 from milp_trees.verification.proof_sizes import too_large
@@ -93,8 +95,10 @@ def statement(
     space = problem.space
     if own := kind_of(problem):
         return own.statement(problem, result, claims)
-    view = problem.view(CostMatrix)
+    view = problem.first_view((CostMatrix, LeafSums))
     model = result.predictor
+    if isinstance(view, LossSums):
+        return loss_statement(problem, view, result, claims, _minima(view, space), rows)
     if why := too_large(view, _least(view, space), claims):
         raise Unsupported(why)
     split = view.split_costs.tolist()
@@ -142,7 +146,7 @@ def _ratio(number: Any) -> str:
     return f"{number.numerator}/{number.denominator}"
 
 
-def _minima(view: CostMatrix, space: Any) -> list[dict[str, Any]]:
+def _minima(view: LeafSums, space: Any) -> list[dict[str, Any]]:
     """Smallest leaves (or rules); amounts per row of the view, which are rows of the data."""
     return [
         {
@@ -155,7 +159,7 @@ def _minima(view: CostMatrix, space: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _least(view: CostMatrix, space: Any) -> list[tuple[int, np.ndarray]]:
+def _least(view: LeafSums, space: Any) -> list[tuple[int, np.ndarray]]:
     """The least sum in a leaf (or rule) of every amount that has one, with the amount per row."""
     rows = [(space.least_rows, view.counts)] if space.least_rows > 1 else []
     return [*rows, *((int(least), amounts) for amounts, least in view.leaf_minima)]
@@ -237,9 +241,11 @@ def unprovable(problem: Problem) -> str | None:
     if kind_of(problem):
         return None
     try:
-        view = problem.view(CostMatrix)
+        view = problem.first_view((CostMatrix, LeafSums))
     except NoView as reason:
         return f"A proof is about costs of actions, so leave it out here. {reason}"
+    if isinstance(view, LossSums):
+        return no_loss_proof(view)
     why = too_large(view, _least(view, problem.space))
     return f"No proof can be checked here, so leave it out: {why}" if why else None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.common.registering import families
+from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
     from milp_trees.methods.claims import Claims
@@ -23,19 +25,21 @@ class Checked:
     ----------
     proved : bool
         Whether the model of the file is proved to be optimal; otherwise a bound is.
-    bound, value : int or None
-        The bound on all models, and the value of the file's model, in units of the costs.
+    bound, value : int, Fraction or None
+        The bound on all models, and the value of the file's model, in units of the costs; natural
+        values of a squared error, which are fractions.
     sentence : str
     """
 
     proved: bool
-    bound: int | None
-    value: int | None
+    bound: int | Fraction | None
+    value: int | Fraction | None
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name."""
-        return asdict(self)
+        plain: dict[str, Any] = json_safe(asdict(self))
+        return plain
 
 
 class ProofKind:

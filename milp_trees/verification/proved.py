@@ -17,9 +17,10 @@ from milp_trees.methods.deadline import within
 from milp_trees.problems.questions import Front
 from milp_trees.results.result import Status, bound_of
 from milp_trees.tasks.comparing import crosses
-from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification import check_gap, check_proof, proof_reading
+from milp_trees.tasks.views import CostMatrix, LeafSums
+from milp_trees.verification import check_gap, check_loss, check_proof, proof_reading
 from milp_trees.verification.derive import Derivation
+from milp_trees.verification.loss_proofs import KIND as LOSS
 from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
 from milp_trees.verification.proof_kinds import kind_of
 from milp_trees.verification.value import same
@@ -139,7 +140,10 @@ def proved_with(
             f"The root bound {result.root_bound:.12g} is wrong: the result has a model of value {result.value}."
         )
     # Costs that had to be rounded give values that differ a little from those of the task.
-    best = bound if view.exact else f"{float(bound):.10g}, with costs rounded to whole numbers"
+    rounded = (
+        "" if getattr(view, "rational_bounds", False) else ", with costs rounded to whole numbers"
+    )
+    best = bound if view.exact else f"{float(bound):.10g}{rounded}"
     return Derivation(
         Verdict.PROVED,
         "optimal" if found.proved else "bound",
@@ -149,19 +153,24 @@ def proved_with(
     )
 
 
-def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[CostMatrix, Any, str]:
+def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[LeafSums, Any, str]:
     """The checker's verdict on claims about the problem of a result, and their number in words."""
-    view = result.problem.view(CostMatrix)
+    view = result.problem.first_view((CostMatrix, LeafSums))
     stated = read_statement(proof)
     claims = Claims(
         [tuple(json.loads(line)) for line in lines if line.startswith("[")],
-        tuple(stated["multipliers"]),
-        stated["denominator"],
+        tuple(stated.get("multipliers", ())),
+        stated.get("denominator", 1),
+        {"power": stated["power"]} if "power" in stated else {},
     )
     own = statement(result.problem, result, claims, rows=True)
+    loss = own["kind"] == LOSS
     closed = any(line.startswith('{"closed"') for line in lines)
+    check: Any = check_loss if loss else check_gap if closed else check_proof
     with one_thread():
-        found = (check_gap if closed else check_proof).check([json.dumps(own), *lines])
+        found = check.check([json.dumps(own), *lines])
+    if loss:  # its bound is in natural units
+        found = found._replace(bound=view.from_value(found.bound))
     number = len(claims.items)
     follow = "follows" if number == 1 else "follow"
     return (

@@ -14,10 +14,10 @@ from milp_trees.verification import proof_reading
 
 if TYPE_CHECKING:
     from milp_trees.data.ranked import RankedTests
-    from milp_trees.tasks.views import CostMatrix
+    from milp_trees.tasks.views import LeafSums
 
 
-def same_answers(table: proof_reading.Table, features: list[Any], view: CostMatrix) -> bool:
+def same_answers(table: proof_reading.Table, features: list[Any], view: LeafSums) -> bool:
     """Whether every feature has the answers of the view on all rows."""
     if view.ranked is None:
         return np.array_equal(table.features(features), np.asarray(view.X, dtype=bool))

@@ -177,6 +177,10 @@ class DynamicProgramme(Options, Method):
             raise Unsupported("dp proves optima; this run was stopped before it had one.")
         view, space = problem.first_view(self.needs), problem.trees
         if space.limits_leaves:
+            if not isinstance(view, CostMatrix):
+                raise Unsupported(
+                    "dp proves losses without a largest number of leaves; leave out max_leaf_nodes."
+                )
             from milp_trees.engines.dp.proofs.leaves import prove_few_leaves as prove
         else:
             from milp_trees.engines.dp.proofs.trees import prove_trees as prove

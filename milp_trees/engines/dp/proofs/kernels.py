@@ -43,6 +43,9 @@ def _claimed(claims, h1, h2, depth, deepest):
 @kernel(allocates=False)
 def _never_pays(data, side, empty, low, split):
     """Whether a side costs no less by itself than its rows cost at most in any other leaf."""
+    # What a row costs at most is known where leaves choose among actions.
+    if data.leaf_function:
+        return False
     return low + split >= missing_weight(side, empty, data.heavy)
 
 
@@ -120,12 +123,20 @@ def remember(claims_address, h1, h2, depth, bound):
 def most_similar(data_address, kept_bits, kept_bound, filled, bits, bound):
     """The kept claim that gives a set the highest bound, and that bound.
 
-    The place is -1, and the bound below `bound`, if no claim gives as much.
+    The place is -1, and the bound below `bound`, if no claim gives as much. Where a leaf costs a
+    function of sums, only claims about a part of the set bound it.
     """
     data = data_at(data_address)
     best, place = bound - 1, np.int64(-1)
+    if data.leaf_function and data.n_masses:
+        return place, best
     for i in range(filled):
-        if kept_bound[i] > best and (not data.n_masses or inside(bits, kept_bits[i])):
+        if kept_bound[i] <= best:
+            continue
+        if data.leaf_function:
+            if inside(kept_bits[i], bits):
+                best, place = kept_bound[i], i
+        elif not data.n_masses or inside(bits, kept_bits[i]):
             low = kept_bound[i] - missing_weight(kept_bits[i], bits, data.heavy)
             if low > best:
                 best, place = low, i

@@ -6,7 +6,7 @@ import numpy as np
 
 from milp_trees.engines.dp.contexts import Context
 from milp_trees.engines.dp.proofs.kernels import most_similar
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 #: Recent claims of every depth that are compared with a new one.
 KEPT = 128
@@ -39,7 +39,7 @@ class Recent:
         self.count += 1
 
 
-def numbers_of(view: CostMatrix, reduced: CostMatrix) -> list[int]:
+def numbers_of(view: LeafSums, reduced: LeafSums) -> list[int]:
     """What the features of a presolved view are called in the paths of claims."""
     index = view.index
     return [index[test] + 1 for test in reduced.features]

@@ -9,12 +9,14 @@ needs no others. Each claim is only as high as its parent needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import SolverFailure
+from milp_trees.common.errors import SolverFailure, Unsupported
 from milp_trees.common.limits import Limit, Stopped
 from milp_trees.engines.dp.arrays import UNLIMITED, Instance, prepare
 from milp_trees.engines.dp.buffers import table_of
@@ -25,11 +27,13 @@ from milp_trees.engines.dp.proofs.kernels import (
     open_tests,
     remember,
 )
+from milp_trees.engines.dp.proofs.loss_units import LossUnits
 from milp_trees.engines.dp.proofs.recent import FREE, Recent, numbers_of
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import LeafSums
 
 
 @dataclass(eq=False)
@@ -47,7 +51,7 @@ class Prover:
 
     Parameters
     ----------
-    view : CostMatrix
+    view : LeafSums
         After presolve, without side rows.
     space : Trees
         Its largest number of leaves is not looked at; see `leaves`.
@@ -55,12 +59,20 @@ class Prover:
         What the features of the view are called in paths, counted from 1.
     stop : int64 array of shape (1,)
         The pass ends soon after it is not 0.
+    stated : callable
+        What a claim says of a set: a function of the bound that the search has, the depth (None:
+        any) and the rows of the view.
     """
 
     def __init__(
-        self, view: CostMatrix, space: Trees, numbers: list[int], stop: np.ndarray
+        self,
+        view: LeafSums,
+        space: Trees,
+        numbers: list[int],
+        stop: np.ndarray,
+        stated: Callable[[int, int | None, np.ndarray], int],
     ) -> None:
-        self.view, self.numbers, self.stop = view, numbers, stop
+        self.view, self.numbers, self.stop, self.stated = view, numbers, stop, stated
         self.inst: Instance = prepare(view, space, every_row=True)
         data = self.inst.data
         limited = space.max_depth is not None and space.max_depth <= self.inst.depth
@@ -87,7 +99,7 @@ class Prover:
         if self.inst.depth > FREE:
             self._prove(root, self.depth, bound)
             self.listed.pop()
-        self.listed.append((Z, depth, []))
+        self.listed.append((self.stated(bound, depth, root.rows), depth, []))
         notes = {"searches": self.searches}
         return Claims(self.listed, notes=notes)
 
@@ -106,9 +118,8 @@ class Prover:
         self._list(part, depth, bound, helps)
 
     def _list(self, part: TreeClaim, depth: int, bound: int, helps: list[int]) -> None:
-        below = int(self.view.base[part.rows].sum())
-        stated = None if depth == UNLIMITED else depth
-        claim = (bound + below, stated, list(part.path))
+        limit = None if depth == UNLIMITED else depth
+        claim = (self.stated(bound, limit, part.rows), limit, list(part.path))
         self.listed.append((*claim, helps) if helps else claim)
         used = remember(self.claims.address, part.key[0], part.key[1], depth, bound)
         if used > self.claims.room:
@@ -127,7 +138,7 @@ class Prover:
             self.claims.address,
             bound,
             depth,
-            self.depth,
+            self._deepest(depth if depth == UNLIMITED else depth - 1),
             self.out,
             self.room,
         )
@@ -140,11 +151,16 @@ class Prover:
         hashes, below = work.hashes.copy(), depth if depth == UNLIMITED else depth - 1
         known = np.zeros(2, dtype=np.int64)
         for f, *low in self.out[:found].tolist():
-            known_bounds(self.claims.address, hashes[f], below, self.depth, known)
+            known_bounds(self.claims.address, hashes[f], below, self._deepest(below), known)
             low = [max(low[0], int(known[0])), max(low[1], int(known[1]))]
             need = bound - int(data.split[f])
             if sum(low) < need:
                 self._prove_test(part, f, hashes[f], below, low, need)
+
+    def _deepest(self, depth: int) -> int:
+        """The largest depth of claims that are looked up for sets with trees of some depth."""
+        # Where costs are rounded, a claim about deeper trees says a little less.
+        return depth if isinstance(self.view, LossSums) else self.depth
 
     def _prove_test(
         self, part: TreeClaim, f: int, keys: np.ndarray, below: int, low: list[int], need: int
@@ -178,13 +194,30 @@ class Prover:
         return self.optimum.value_at(bits, key, depth, budget)
 
 
-def prove_trees(
-    view: CostMatrix, reduced: CostMatrix, space: Trees, Z: int, watch: Watch
-) -> Claims:
-    """Claims that no tree of a space costs less than `Z`."""
+def prove_trees(view: LeafSums, reduced: LeafSums, space: Trees, Z: int, watch: Watch) -> Claims:
+    """Claims that no tree of a space costs less than `Z`, or little less if costs are rounded."""
     numbers = numbers_of(view, reduced)
+    units = _units(view, reduced)
+    stated: Any = units.stated if units else partial(_above_base, reduced)
+    aim = units.aim(Z, space.max_depth) if units else Z
 
     def work(stop: np.ndarray) -> Claims:
-        return Prover(reduced, space, numbers, stop.view(np.int64)).prove(Z, space.max_depth)
+        prover = Prover(reduced, space, numbers, stop.view(np.int64), stated)
+        claims = prover.prove(aim, space.max_depth)
+        return replace(claims, notes={**claims.notes, "shift": units.shift}) if units else claims
 
     return watch.beside(work)
+
+
+def _units(view: LeafSums, reduced: LeafSums) -> LossUnits | None:
+    """Units of claims if leaves cost a function of sums."""
+    if not isinstance(view, LossSums) or not isinstance(reduced, LossSums):
+        return None
+    if view.exact_loss() is None:
+        raise Unsupported("proof files are about costs of actions and squared error alone.")
+    return LossUnits(view, reduced)
+
+
+def _above_base(view: Any, bound: int, depth: int | None, rows: np.ndarray) -> int:
+    """What a set costs at least, given a bound above the cheapest actions of its rows."""
+    return bound + int(view.base[rows].sum())
