@@ -19,6 +19,7 @@ The format and the rules are in the documentation, page "Proofs".
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from fractions import Fraction
@@ -66,7 +67,7 @@ class Losses(proofs.Instance):
         minima = [(int(m), a) for m, a in minima if m > 1 or (a < m).any()]
         self.least, self.grid, K = [m for m, _ in minima], 2.0**power, y.shape[1]
         # Equal rows become one row with the sums w, t, q (two columns per target) and amounts.
-        w, ends = w[:, None], (y.min(axis=0), y.max(axis=0))
+        w, ends = w[:, None], [f(y[w > 0], axis=0) for f in (np.min, np.max)]
         amounts = [a[:, None].astype(object) for _, a in minima]
         table = np.concatenate([w, w * y, w * y * y, *amounts], axis=1)
         packed = np.packbits(X, axis=1)
@@ -79,10 +80,13 @@ class Losses(proofs.Instance):
         base = units(q * some - t * t, some, power).sum(axis=1)
         most = np.maximum(*(q - 2 * c * t + c * c * w for c in ends)).sum(axis=1)
         regret = -units(-most, 1, power) - base
-        # Sums of targets of more than 48 bits are kept in two parts.
-        self.parts = 1 if np.abs(t).sum() < LIMIT / 16 else 2
-        if self.parts == 2:
-            t = np.stack([t // 2**26, t % 2**26], axis=2).reshape(len(t), 2 * K)
+        # Sums of targets are kept in parts of 26 bits, if one double would round them.
+        size, self.parts = int(np.abs(t).sum()) * 16, 1
+        while size >= LIMIT and self.parts < 4:
+            size, self.parts = size >> 26, self.parts + 1
+        steps = [2 ** (26 * k) for k in reversed(range(self.parts))]
+        t = np.stack([t // steps[0], *(t // step % 2**26 for step in steps[1:])], axis=2)
+        t = t.reshape(len(first), K * self.parts)
         weights = np.concatenate([(squares - base)[:, None], w, t, amounts], axis=1)
         penalties = 4 * (self.leaf_cost + int(self.split.max(initial=0))) + len(X)
         largest = np.abs(weights).sum() + (squares + regret).sum() + penalties
@@ -95,12 +99,12 @@ class Losses(proofs.Instance):
     def saved(self, sums):
         """Minus what a leaf saves, t*t/w, rounded up, for sums of w, of t, and of amounts.
 
-        It is below 2^51 units. A product and a quotient of doubles are off by 2^-53 of themselves
-        each, together by at most half a unit; a sum of two parts is, too, and it counts twice.
+        It is below 2^51 units. Every product, quotient and sum of doubles may be off by 2^-53 of
+        itself, and t counts twice: so all are off by at most half a unit per part of t.
         """
         out, w = np.zeros(sums.shape[1:]), np.maximum(sums[0], 1)
         for k in range(1, len(sums) - len(self.least), self.parts):
-            t = sums[k] if self.parts == 1 else sums[k] * 2.0**26 + sums[k + 1]
+            t = functools.reduce(lambda high, low: high * 2.0**26 + low, sums[k : k + self.parts])
             out -= np.ceil(t * t / w * self.grid) + self.parts
         return out
 
@@ -160,12 +164,13 @@ class Stated:
         need(w.shape[1] == 1 and w.min() >= 0 and w.sum() > 0, "Weights are not one per row.")
         # Another origin of the targets changes no loss, and makes their sums small.
         self.w, largest = w[:, 0], (np.abs(y).max(axis=0) ** 2).sum() * w.sum()
-        self.centre = [(self.w * x).sum() // self.w.sum() for x in y.T]
+        self.centre = [(2 * (self.w * x).sum() + w.sum()) // (2 * w.sum()) for x in y.T]
         self.y = y - np.array(self.centre, dtype=object)
         every = np.arange(n)
         single, prices = self.loss(every), s["split_penalties"]
-        self.scale = 1 / (single or Fraction(1)) if s["share"] else self.unit**2 * heavy
-        self.tolerance = self.scale * (SHARE * single + DOUBLES * largest)
+        self.scale = 1 / single if s["share"] and single else self.unit**2 * heavy
+        whole_loss = 1 if s["share"] else self.scale * single
+        self.tolerance = SHARE * whole_loss + DOUBLES * self.scale * largest
         prices = [prices] * self.X.shape[1] if fits(prices, "Text") else prices
         self.leaf_penalty, self.prices = fraction(s["leaf_penalty"]), [*map(fraction, prices)]
         need(len(prices) == self.X.shape[1], "Split penalties are not one per feature.")
