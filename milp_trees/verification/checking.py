@@ -20,6 +20,7 @@ from milp_trees.verification.loss_proofs import KIND as LOSS
 from milp_trees.verification.proof_files import read_statement
 from milp_trees.verification.proof_kinds import Checked, ProofKind
 from milp_trees.verification.reference_checker import check as reference_check
+from milp_trees.verification.reference_checker import losses
 from milp_trees.verification.reference_checker import reading as reference_reading
 
 
@@ -63,6 +64,8 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         text = proof_reading.unpacked(proof).decode().split("\n")
         lines = [line for line in text if line.strip()]
         of = _kind(lines[-1])
+        if slowly and stated.get("kind") == LOSS:
+            return Checked(*losses.report_loss(lines, data))
         if slowly:
             return Checked(*reference_check.report(lines, data))
         with one_thread():

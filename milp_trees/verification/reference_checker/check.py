@@ -45,7 +45,8 @@ class Rules:
     """Derives claims about groups of equal rows."""
 
     def __init__(self, X: Any, costs: Any, leaf: int, split: Any, minima: Any, lists: bool) -> None:
-        self.leaf_cost, self.split, self.lists = leaf, split, lists
+        self.leaf_cost: Any = leaf
+        self.split, self.lists = split, lists
         self.F, self.K = len(split), len(costs[0])
         # Every row meets such a minimum alone.
         minima = [(m, w) for m, w in minima if not (m <= 1 and all(v >= m for v in w))]
@@ -203,15 +204,15 @@ class Rules:
 
 def check_slowly(proof_lines: Iterable[str], data: Any = None) -> tuple[int, int | None]:
     """The bound that a proof proves and the value of its model; Refused if it does not hold."""
-    return _caught(_checked, proof_lines, data)
+    return caught(_checked, proof_lines, data)
 
 
 def count_slowly(proof_lines: Iterable[str], data: Any = None) -> Counted:
     """Check a file that ends with a number of trees; Refused if it does not hold."""
-    return _caught(_counted, proof_lines, data)
+    return caught(_counted, proof_lines, data)
 
 
-def _caught(of: Any, proof_lines: Iterable[str], data: Any) -> Any:
+def caught(of: Any, proof_lines: Iterable[str], data: Any) -> Any:
     try:
         return of([line for line in proof_lines if line.strip()], data)
     except (ArithmeticError, LookupError, TypeError, ValueError, OSError, EOFError) as reason:
@@ -222,7 +223,7 @@ def _caught(of: Any, proof_lines: Iterable[str], data: Any) -> Any:
 
 def _checked(lines: list[str], data: Any) -> tuple[int, int | None]:
     """A file of claims; if it ends with `{"closed": true}`, all trees are listed, too."""
-    last = _loaded(lines[-1])
+    last = loaded(lines[-1])
     if not isinstance(last, dict):
         s = Statement(lines[0], data)
         return _claims(s, lines[1:]), s.value
@@ -243,7 +244,7 @@ class Counted(NamedTuple):
 
 def _counted(lines: list[str], data: Any) -> Counted:
     allowance, stated, trivial, equal = fields(
-        _loaded(lines[-1]), "allowance", "count", "trivial", "equal_tests"
+        loaded(lines[-1]), "allowance", "count", "trivial", "equal_tests"
     )
     must(type(stated) is int and type(trivial) is bool, "The count is malformed.")
     must(equal in ("all", "one"), "Equal tests count in no known way.")
@@ -256,7 +257,7 @@ def _counted(lines: list[str], data: Any) -> Counted:
     return Counted(found, allowance, optimum)
 
 
-def _loaded(line: str) -> Any:
+def loaded(line: str) -> Any:
     return json.loads(line, object_pairs_hook=no_duplicates)
 
 
@@ -265,9 +266,17 @@ def _claims(s: Statement, lines: list[str]) -> int:
     costs, shift = s.priced()
     split = [s.q * c for c in s.split]
     rules = Rules(s.X, costs, s.q * s.leaf_cost, split, s.minima, s.lists)
+    bound = math.ceil(Fraction(derived(rules, lines, s.depth, s.leaves) - shift, s.q))
+    must(s.bound == bound, f"The claims prove {bound}.")
+    must(s.value is None or s.value >= bound, "The model contradicts the claims.")
+    return bound
+
+
+def derived(rules: Rules, lines: list[str], depth: Any, leaves: Any) -> int:
+    """Derive all claims; the bound of the last one, which covers the limits."""
     must(lines, "There is no claim.")
     last: Any = None
-    for number, claim in enumerate(map(_loaded, lines)):
+    for number, claim in enumerate(map(loaded, lines)):
         must(isinstance(claim, list) and 3 <= len(claim) <= 5, f"Claim {number} is malformed.")
         claim += [None, None][len(claim) - 3 :]
         helps = [] if claim[3] is None else listed(claim[3], whole)
@@ -277,26 +286,26 @@ def _claims(s: Statement, lines: list[str]) -> int:
         last = whole(claim[0]), limits, listed(claim[2], whole)
         rules.derive(last[0], limits[0], last[2], helps, limits[1])
     must(not last[2], "The last claim is not about all rows.")
-    for has, requested in zip(last[1], (s.depth, s.leaves)):
+    for has, requested in zip(last[1], (depth, leaves)):
         must(has >= (INFINITE if requested is None else requested), "The last claim is too narrow.")
-    bound = math.ceil(Fraction(last[0] - shift, s.q))
-    must(s.bound == bound, f"The claims prove {bound}.")
-    must(s.value is None or s.value >= bound, "The model contradicts the claims.")
-    return bound
+    return int(last[0])
 
 
 class Report(NamedTuple):
-    """What holds; with `proved` it is an optimum or a number of trees, otherwise a bound."""
+    """What holds; with `proved` it is an optimum or a number of trees, otherwise a bound.
+
+    Bounds and values are in units of the costs; those of squared errors are natural fractions.
+    """
 
     proved: bool
-    bound: int | None
-    value: int | None
+    bound: int | Fraction | None
+    value: int | Fraction | None
     sentence: str
 
 
 def report(lines: list[str], data: Any = None) -> Report:
     """Check a file of either kind; Refused if it does not hold."""
-    if _caught(lambda lines, data: "count" in _loaded(lines[-1]), lines, data):
+    if caught(lambda lines, data: "count" in loaded(lines[-1]), lines, data):
         trees, allowance, least = count_slowly(lines, data)
         message = f"counted: {trees} with costs of at most {allowance} in units of the costs"
         return Report(True, least, least, f"{message}  ({Statement(lines[0], data).words()})")
