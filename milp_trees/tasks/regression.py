@@ -21,7 +21,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from milp_trees.common.errors import DataError
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.common.registering import register
 from milp_trees.tasks.leaf_functions import LeafFunction
 from milp_trees.tasks.loss_sums import Squares
@@ -207,6 +208,32 @@ class SquaredError(LossTask):
                 near = Fraction(p) / rows.unit - c
                 total += q - 2 * near * t + near * near * weight
         return total * rows.unit**2 * rows.weight, True
+
+    def check_again(self, routes: Routes, dataset: Dataset, seconds: float) -> list[str]:
+        """Add up the squared error in the doubles of the data, one row after the other."""
+        began, total, slack = run_clock(), Fraction(0), Fraction(0)
+        targets = dataset.targets
+        if targets is None:
+            targets = np.array(dataset.classes, dtype=float)[dataset.require("y", self.name)]
+        given = np.asarray(targets, dtype=float).reshape(dataset.n_rows, -1).tolist()
+        weights = np.broadcast_to(dataset.row_weights, dataset.n_rows).tolist()
+        counts = np.broadcast_to(dataset.row_counts, dataset.n_rows).tolist()
+        for i, row in enumerate(given):
+            predicted = routes.actions[routes.action[i]]
+            several = predicted if isinstance(predicted, (tuple, list)) else (predicted,)
+            weight = Fraction(weights[i]) * counts[i]
+            for y, p in zip(row, several, strict=True):
+                error, off = abs(Fraction(y) - Fraction(p)), Fraction(abs(y)) / 2**52
+                total += weight * error * error
+                slack += weight * (off * (2 * error + off) + error * error / 2**52)
+            if i % 1000 == 0 and run_clock() - began > seconds:
+                return [f"The squared error of {i} rows was added up again, until the time ended."]
+        stated = self.loss(routes, dataset)[0]
+        if abs(stated - total) > slack:
+            raise VerificationError(
+                f"The squared error is {float(stated):.12g}, but the rows add up to {float(total):.12g}."
+            )
+        return ["The squared error was added up again, one row after the other."]
 
     def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
         total = self.loss(routes, dataset)[0]

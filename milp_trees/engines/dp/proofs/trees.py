@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import SolverFailure, Unsupported
+from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import Limit, Stopped
 from milp_trees.engines.dp.arrays import UNLIMITED, Instance, prepare
 from milp_trees.engines.dp.buffers import table_of
@@ -27,9 +27,9 @@ from milp_trees.engines.dp.proofs.kernels import (
     open_tests,
     remember,
 )
-from milp_trees.engines.dp.proofs.loss_units import LossUnits
 from milp_trees.engines.dp.proofs.recent import FREE, Recent, numbers_of
 from milp_trees.methods.claims import Claims
+from milp_trees.methods.loss_units import LossUnits
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.tasks.loss_sums import LossSums
@@ -197,7 +197,8 @@ class Prover:
 def prove_trees(view: LeafSums, reduced: LeafSums, space: Trees, Z: int, watch: Watch) -> Claims:
     """Claims that no tree of a space costs less than `Z`, or little less if costs are rounded."""
     numbers = numbers_of(view, reduced)
-    units = _units(view, reduced)
+    losses = isinstance(view, LossSums) and isinstance(reduced, LossSums)
+    units = LossUnits(view, reduced) if losses else None  # type: ignore[arg-type]
     stated: Any = units.stated if units else partial(_above_base, reduced)
     aim = units.aim(Z, space.max_depth) if units else Z
 
@@ -207,15 +208,6 @@ def prove_trees(view: LeafSums, reduced: LeafSums, space: Trees, Z: int, watch: 
         return replace(claims, notes={**claims.notes, "shift": units.shift}) if units else claims
 
     return watch.beside(work)
-
-
-def _units(view: LeafSums, reduced: LeafSums) -> LossUnits | None:
-    """Units of claims if leaves cost a function of sums."""
-    if not isinstance(view, LossSums) or not isinstance(reduced, LossSums):
-        return None
-    if view.exact_loss() is None:
-        raise Unsupported("proof files are about costs of actions and squared error alone.")
-    return LossUnits(view, reduced)
 
 
 def _above_base(view: Any, bound: int, depth: int | None, rows: np.ndarray) -> int:

@@ -1,4 +1,4 @@
-r"""`LossUnits`: what claims say where the search rounds what leaves cost.
+r"""`LossUnits`: what claims of a proof say where the search rounds what leaves cost.
 
 A search over `LossSums` adds up units that are rounded, with a tie per leaf. Claims are about the
 exact loss, in units that are :math:`2^\text{shift}` times as large, so that the checker's own sums
@@ -18,6 +18,8 @@ import math
 
 import numpy as np
 
+from milp_trees.common.errors import Unsupported
+from milp_trees.methods.claims import Claims
 from milp_trees.tasks.loss_sums import LossSums
 
 #: The checker takes sums of absolute values below 2^51, those of weights and targets included.
@@ -31,9 +33,16 @@ class LossUnits:
     ----------
     view, reduced : LossSums
         Before and after presolve.
+
+    Raises
+    ------
+    Unsupported
+        No checker knows this loss.
     """
 
     def __init__(self, view: LossSums, reduced: LossSums) -> None:
+        if view.exact_loss() is None:
+            raise Unsupported("proof files are about costs of actions and squared error alone.")
         self.view, self.shift = reduced, _shift(view, reduced)
         coarse = 2**self.shift
         #: Search units per leaf and per row by which claims are lower than bounds of the search.
@@ -52,6 +61,11 @@ class LossUnits:
         """A little less than the optimum of a search: all bounds of sets surely reach it."""
         leaves = self._leaves(Z, depth, self.view.n_rows)
         return Z - 2 * math.ceil(self.view.excess + (self.view.tie + 4) * leaves)
+
+    def single(self, Z: int, depth: int | None) -> Claims:
+        """The claim that no tree costs less than an optimum, for what needs no other claims."""
+        aim, rows = self.aim(Z, depth), np.ones(self.view.n_rows, dtype=bool)
+        return Claims([(self.stated(aim, depth, rows), depth, [])], notes={"shift": self.shift})
 
     def _leaves(self, bound: int, depth: int | None, n: int) -> float:
         """No less than the leaves of trees on n rows that cost less than a bound."""
