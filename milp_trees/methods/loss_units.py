@@ -15,6 +15,7 @@ is rounded. So claims about both sides that are enough in units of the search ar
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +63,12 @@ class LossUnits:
         leaves = self._leaves(Z, depth, self.view.n_rows)
         return Z - 2 * math.ceil(self.view.excess + (self.view.tie + 4) * leaves)
 
-    def single(self, Z: int, depth: int | None) -> Claims:
+    def single(self, Z: int, depth: int | None, leaves: int | None = None) -> Claims:
         """The claim that no tree costs less than an optimum, for what needs no other claims."""
         aim, rows = self.aim(Z, depth), np.ones(self.view.n_rows, dtype=bool)
-        return Claims([(self.stated(aim, depth, rows), depth, [])], notes={"shift": self.shift})
+        limits: tuple[Any, ...] = () if leaves is None else ([], leaves)
+        claim = (self.stated(aim, depth, rows), depth, [], *limits)
+        return Claims([claim], notes={"shift": self.shift})
 
     def _leaves(self, bound: int, depth: int | None, n: int) -> float:
         """No less than the leaves of trees on n rows that cost less than a bound."""

@@ -2,17 +2,17 @@
 
     python check_loss.py PROOF [DATA]
 
-A leaf of rows with the weight w, the weighted sum t of their targets and the weighted sum q of their
-squares costs q - t*t/w if it predicts their mean. A row costs w (y - p)^2 where p is predicted, and
-no mean lies beyond the least and the largest target. So squared error is a cost of actions: an action
-is a number between these two, and a leaf takes the cheapest one. Every rule of check_proof.py holds
-whatever the number of actions, and is used as it stands. Only what a leaf costs is computed in
-another way.
+A leaf of rows with the weight w, the weighted sum t of their targets and the weighted sum q of
+their squares costs q - t*t/w if it predicts their mean. A row costs w (y - p)^2 where p is
+predicted, and no mean lies beyond the least and the largest target. So squared error is a cost of
+actions: an action is a number between these two, and a leaf takes the cheapest one. Every rule of
+check_proof.py holds whatever the number of actions, and is used as it stands. Only what a leaf
+costs is computed in another way.
 
 Costs are whole numbers of units; 2^power units are one squared unit of the targets. Rounding never
-helps a claim: what rows cost at least is rounded down, regrets are rounded up, and what a leaf saves
-is rounded up. So bounds are true ones for the exact loss. The value of the tree is an exact fraction.
-The format and the rules are in the documentation, page "Proofs".
+helps a claim: what rows cost at least is rounded down, regrets are rounded up, and what a leaf
+saves is rounded up. So bounds are true ones for the exact loss. The value of the tree is an exact
+fraction. The format and the rules are in the documentation, page "Proofs".
 """
 
 # mypy: ignore-errors
@@ -43,11 +43,11 @@ reading.TYPES["Whole"] = lambda x: type(x) is int and abs(x) < 2**200
 reading.TYPES["Double"] = lambda x: type(x) in (int, float) and abs(x) < 1e300
 reading.SHAPES |= json.loads("""{
 "Loss": {"format": "milp-trees-proof", "version": "One", "kind": "squared error",
-  "depth": "Int|Null", "leaves": "Int|Null", "leaf_penalty": "Text", "split_penalties": "Text|Texts",
-  "minima": [{"least": "Int", "amounts": "rows|Amounts"}], "data": "Table|Rows",
-  "features": "Conjunctions|Texts", "targets": "Columns|Numbers", "weights": "rows|Columns|Numbers",
-  "share": "Bool", "power": "Int", "predictions": ["Predicted"], "model": "Any",
-  "value": "Text|Null", "bound": "Int"},
+  "depth": "Int|Null", "leaves": "Int|Null", "leaf_penalty": "Text",
+  "split_penalties": "Text|Texts", "minima": [{"least": "Int", "amounts": "rows|Amounts"}],
+  "data": "Table|Rows", "features": "Conjunctions|Texts", "targets": "Columns|Numbers",
+  "weights": "rows|Columns|Numbers", "share": "Bool", "power": "Int",
+  "predictions": ["Predicted"], "model": "Any", "value": "Text|Null", "bound": "Int"},
 "Columns": {"unit": "Text", "columns": "Texts"}, "Numbers": {"unit": "Text", "listed": ["Wholes"]},
 "Wholes": ["Whole"], "Predicted": ["Double"]}""")
 
@@ -262,9 +262,7 @@ def check(proof_lines: Any, data: Any = None) -> reading.Verdict:
     bound = of.scale * low / Fraction(2) ** s["power"]
     need(value is None or value >= bound, "The tree contradicts the claims.")
     proved = value is not None and value - bound <= of.tolerance
-    what = (
-        "of the squared error of a single leaf, with penalties" if s["share"] else "squared error"
-    )
+    what = "of a single leaf's squared error, with penalties" if s["share"] else "squared error"
     words = f"(no tree of this space has less than {float(bound):.15g} {what}"
     words += "" if value is None else f", and the tree of the file has {float(value):.15g}"
     words += f", optimal to {float(of.tolerance):.2g}" if proved else ""

@@ -104,4 +104,4 @@ def _refuse_coarse(stated: check_loss.Stated, bound: int, power: int, result: Re
 
 def _numbers(action: Any) -> list[float]:
     """A prediction as a list of doubles."""
-    return [float(x) for x in (action if isinstance(action, tuple) else (action,))]
+    return [float(x) for x in (action if isinstance(action, (list, tuple)) else (action,))]

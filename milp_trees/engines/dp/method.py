@@ -28,6 +28,7 @@ from milp_trees.engines.dp.run import DpRun
 from milp_trees.engines.dp.switches import Options
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.loss_units import LossUnits
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
@@ -35,6 +36,7 @@ from milp_trees.methods.work import Sizes
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Result, Status
+from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
@@ -176,16 +178,24 @@ class DynamicProgramme(Options, Method):
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp proves optima; this run was stopped before it had one.")
         view, space = problem.first_view(self.needs), problem.trees
+        reduced, Z = problem.presolved_view(), view.objective(result.predictor)
+        if space.limits_leaves and isinstance(view, LossSums):
+            return _few_leaves(view, reduced, space, Z)
         if space.limits_leaves:
-            if not isinstance(view, CostMatrix):
-                raise Unsupported(
-                    "dp proves losses without a largest number of leaves; leave out max_leaf_nodes."
-                )
             from milp_trees.engines.dp.proofs.leaves import prove_few_leaves as prove
         else:
             from milp_trees.engines.dp.proofs.trees import prove_trees as prove
-        Z = view.objective(result.predictor)
-        return prove(view, problem.presolved_view(), space, Z, Watch(limits))
+        return prove(view, reduced, space, Z, Watch(limits))
+
+
+def _few_leaves(view: LossSums, reduced: LossSums, space: Trees, Z: int) -> Claims:
+    """The one claim about a loss where the checker finds the best trees by itself."""
+    depth, leaves = space.max_depth, space.max_leaf_nodes
+    if (depth is None or depth > 3) and (leaves is None or leaves > 4):
+        raise Unsupported(
+            "dp proves losses with a largest number of leaves up to three levels or four leaves; leave out max_leaf_nodes for larger trees."
+        )
+    return LossUnits(view, reduced).single(Z, depth, leaves)
 
 
 def _bytes_of_pairs(tests: int, actions: int) -> int:
