@@ -66,7 +66,7 @@ def loss_statement(
     power = claims.notes.get("power")  # of a file that is checked
     if power is None:
         if "shift" not in claims.notes:
-            raise Unsupported("this method proves costs of actions alone; dp proves squared error.")
+            raise Unsupported("its method writes claims about costs of actions alone.")
         data = str(problem.dataset.source["path"]) if stated["data"]["kind"] == "table" else None
         units = check_loss.Stated(json.dumps(stated), data)
         power = _power(units.scale / (view.scale * 2 ** claims.notes["shift"]))

@@ -78,7 +78,7 @@ def _decimal(cell: str) -> Fraction:
 
 
 class LossStatement:
-    """The problem of a proof and its tree, in natural numbers, read without a look at the claims."""
+    """The problem of a proof and its tree in natural numbers; claims are not looked at."""
 
     def __init__(self, line: str, data: Any) -> None:
         s = json.loads(line, object_pairs_hook=no_duplicates)
