@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from milp_trees.cli import reading
 from milp_trees.cli.folding import folded
 from milp_trees.common.plurals import counted
+from milp_trees.data.targets import measured_target
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -30,6 +31,12 @@ def describe(train: Dataset, test: Dataset | None) -> str:
     lines += reading.described(source)
     if source.get("regression"):
         lines.append(f"target    {target or 'target'} (a number)")
+    elif train.target_names is not None and target:
+        lines.append(f"target    {target} (measured numbers)")
+    elif train.classes is not None and measured_target(train):
+        lines.append(
+            f"target    {target or 'target'} ({counted(len(train.classes), 'different number')})"
+        )
     elif train.classes is not None:
         classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
         lines.append(

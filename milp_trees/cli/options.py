@@ -67,6 +67,16 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         str | None,
         option("Target column; by default the last with a header, the first without.", DATA),
     ] = None
+    targets: Annotated[
+        str, option("Columns of numbers that are predicted together, comma-separated.", DATA)
+    ] = ""
+    event: Annotated[
+        str | None,
+        option("Survival: column of 1 (the event was seen) and 0 (the row is censored).", DATA),
+    ] = None
+    time: Annotated[
+        str | None, option("Survival: column of times of the event or of censoring.", DATA)
+    ] = None
     features: Annotated[
         str, option("Columns to split on, comma-separated, * and ? allowed.", DATA)
     ] = ""
@@ -99,12 +109,12 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         option("Neither describe the data nor show progress.", OUTPUT, "--quiet", "-q"),
     ] = False
     task: Annotated[
-        str,
+        str | None,
         option(
-            "A task, with its own parameters where it has some: accuracy, f1:positive=ill, e.g. f-beta:beta=2. `milp-trees tasks` lists them.",
+            "A task, with its own parameters where it has some: accuracy, f1:positive=ill, e.g. f-beta:beta=2. `milp-trees tasks` lists them. Default: accuracy; for a target of measured numbers squared-error, for --event and --time survival.",
             TASK,
         ),
-    ] = "accuracy"
+    ] = None
     leaf_penalty: Annotated[
         str, option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
     ] = "0"
@@ -158,10 +168,11 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         space = self.space()
         task = self.make_task()  # before the data are read, which can take long
         train, test = self._load(binarizer=self.binarize, **self._roles(), **self.reading)
+        task, why = self._usual(task, train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
         if not self.quiet:
-            text = [describe(train, test), *self.described(space, train)]
+            text = [describe(train, test), *why, *self.described(space, train)]
             text += self._defaults_taken(getattr(task, "constraints", ()))
             typer.echo("\n".join(text), err=quiet)
         return problem, test
@@ -238,11 +249,33 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             return problem if first_that_takes(free) is None else free
         return free if registry.method(method).unsupported(free) is None else problem
 
-    def make_task(self) -> Any:
-        """The task, with its parameters and side constraints."""
+    def _usual(self, task: Any, train: Dataset) -> tuple[Any, list[str]]:
+        """The task of the data if none was named, with a line that says why it is taken."""
+        from milp_trees.tasks.usual import usual_task
+
+        if self.task is not None or self.rule_lists or train.left_out:
+            return task, []
+        usual = usual_task(train)
+        if not usual.why:
+            return task, []
+        try:
+            found = self.make_task(usual.name)
+        except DataError as error:
+            raise DataError(f"{error} No --task was given, and it is {usual.why}.") from error
+        return found, [folded(f"task      {usual.why}")]
+
+    def make_task(self, label: str | None = None) -> Any:
+        """The task, with its parameters and side constraints.
+
+        Parameters
+        ----------
+        label : str, optional
+            Its label; by default the one that was given, or the usual one for the roles of columns.
+        """
         from milp_trees.mip.registry import registry
 
-        kind, given = registry.task_from_label(self.task)
+        label = label or self.task or ("survival" if self.event or self.time else "accuracy")
+        kind, given = registry.task_from_label(label)
         if kind.command is not None:
             raise DataError(
                 f"The task {kind.name} is stated by another command: milp-trees {kind.command} --help."
@@ -256,7 +289,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         for name, value in self._of_tasks().items():
             if name in given and value not in ("0", (), None):
                 raise DataError(
-                    f"The parameter {name} is given twice, by {OF_TASKS[name]} and in --task {self.task}; give it once."
+                    f"The parameter {name} is given twice, by {OF_TASKS[name]} and in --task {label}; give it once."
                 )
             if name in known:
                 given.setdefault(name, value)

@@ -265,11 +265,22 @@ class Dataset(Counted):
     def require(self, name: str, why: str) -> np.ndarray:
         """The array called `name`; a DataError that contains the sentence `why` if it is absent."""
         value = getattr(self, name)
+        if value is None and name == "y" and self.target_names is not None:
+            raise DataError(f"{why} needs classes, {self._no_classes()}")
         if value is None:
             raise DataError(
                 f"{why} needs `{name}`, which this dataset does not have; name its column with {ROLES[name]}, or give Dataset(…, {name}=…)."
             )
         return np.asarray(value)
+
+    def _no_classes(self) -> str:
+        """What the data hold in the place of classes, and what to do about it."""
+        names = tuple(self.target_names or ())
+        if names == ("time", "event"):
+            return "and these are survival data; take the task survival."
+        shown = ", ".join(map(repr, names))
+        held = f"the target {shown} holds" if len(names) == 1 else f"the targets {shown} hold"
+        return f"and {held} measured numbers; take the task squared-error, or name another column with --target."
 
     @cached_property
     def protected(self) -> dict[str, Any] | None:
@@ -422,6 +433,8 @@ class Dataset(Counted):
         target = numeric = ""
         if self.classes is not None:
             target = f", {counted(len(self.classes), 'class', 'classes')}"
+        if self.target_names is not None:
+            target += f", {counted(len(self.target_names), 'numeric target')}"
         if self.numeric is not None:
             numeric = f", {counted(self.numeric.shape[1], 'numeric column')}"
         distinct = "" if self.counts is None else f", {self.n_rows} distinct,"

@@ -19,12 +19,13 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.duckdb_table import CODE, COUNT, HIGH, LABEL, LOW, DuckTable
 from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
-from milp_trees.data.load import _check_target, check_any_weight, meanings
+from milp_trees.data.load import check_any_weight, meanings
 from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
 from milp_trees.data.roles import Columns
 from milp_trees.data.rules import Rule, features_of, ranked_features
+from milp_trees.data.targets import target_fields
 from milp_trees.data.teachers import check_teachers
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MOST_DISTINCT = 5_000_000
 #: Largest number of distinct rows with all thresholds for which "auto" takes them.
 MOST_OPEN = 100_000
 #: Fields of the Dataset that hold numbers.
-_NUMBERS = ("weights", "outcomes", "propensities", "values")
+_NUMBERS = ("weights", "outcomes", "propensities", "values", "targets")
 
 
 def load_grouped(
@@ -68,8 +69,8 @@ def load_grouped(
     memory_mb, threads : int, optional
         Limits of DuckDB, which writes what does not fit to a temporary folder.
     **columns
-        `target=`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
-        `values=`, `features=`, `drop=`: see `Columns`. Rows must agree in all of them to be equal.
+        `target=`, `targets=`, `event=`, `time=`, `group=`, `factor=`, `weights=`, `treatment=`,
+        `outcome=`, `propensity=`, `values=`, `features=`, `drop=`: see `Columns`. Rows must agree in all of them to be equal.
 
     Returns
     -------
@@ -126,12 +127,14 @@ def load_grouped(
     if found is None:
         found = table.group(rules, labels, max_distinct)
     found = _in_order(found, max_distinct)
+    import pandas as pd
+
     label = {c: found[LABEL.format(k)].to_numpy() for k, c in enumerate(labels)}
-    fields: dict[str, Any] = {f: label[c] for f, c in meaning.items() if f != "values"}
+    fields: dict[str, Any] = {f: label[c] for f, c in meaning.items() if not isinstance(c, tuple)}
     if meaning.get("values"):
         fields["values"] = np.column_stack([label[c] for c in meaning["values"]])
         fields["actions"] = actions_of(meaning["values"], fields.get("treatments"), True)
-    _check_target(fields.get("y"), meaning.get("y"))
+    fields |= target_fields(pd.DataFrame(label), meaning, given)
     check_any_weight(fields.get("weights"), np.arange(len(found)))
     where["grouped"]["max_distinct"] = max_distinct
     about = {

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.rules import Rule, features_of, outcomes, reduced
 from milp_trees.data.table_columns import as_numbers, in_single_precision
+from milp_trees.data.targets import is_measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +42,7 @@ def buckets(rules: Mapping[str, Rule], frame: pd.DataFrame, y: np.ndarray) -> di
     dict of column name to rule
     """
     names = {str(c): c for c in frame.columns}
-    codes = np.unique(y, return_inverse=True)[1]
+    codes = np.unique(y, axis=0, return_inverse=True)[1].ravel()
     out: dict[str, Rule] = {}
     for c, rule in rules.items():
         if isinstance(rule, list):
@@ -68,16 +70,29 @@ def guessed(
         With all thresholds.
     frame : DataFrame
         The training rows.
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, k)
+        Classes, or measured numbers.
 
     Returns
     -------
     dict of column name to rule
+
+    Raises
+    ------
+    DataError
+        There are several targets.
     """
-    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    if y.ndim == 2 and y.shape[1] > 1:
+        raise DataError(
+            "The binarizer tree-guess learns its thresholds from one target, and these data have several; use quantiles:N."
+        )
+    y = y.ravel()
+    kind = GradientBoostingRegressor if is_measured(y, len(y)) else GradientBoostingClassifier
 
     def ensemble() -> Any:
-        return GradientBoostingClassifier(
+        return kind(
             n_estimators=sizes.n_estimators,
             max_depth=sizes.max_depth,
             random_state=sizes.random_state,

@@ -19,9 +19,9 @@ from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.data.action_columns import actions_of
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, frame_table, is_frame, read_table
-from milp_trees.data.role_problems import measurement
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import as_frame
+from milp_trees.data.targets import target_fields
 from milp_trees.data.teachers import check_teachers, estimated
 from milp_trees.data.usable import regroup, usable
 
@@ -66,7 +66,7 @@ def load(
     seed : int, default=0
         Seed of the split.
     **columns
-        `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
+        `target="y"`, `targets=` (several numbers), `event=` and `time=` (survival), `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
         `values=`, `propensity_model=`, `outcome_model=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
         `dates=`, `text=`, `max_categories=`, `categories=`, `ignore_bad_columns=`: how the table is
         read, see `Reading`; `mt.look` shows what is found without them.
@@ -148,14 +148,15 @@ def load_columns(
     features, many, left_out = usable(
         table, given, features, meaning, None if fitted else chosen.max_categories
     )
-    fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
+    several = ("values", "targets")
+    fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key not in several}
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
         fields["actions"] = actions_of(meaning["values"], fields.get("treatments"), table.header)
     if table.classes and "y" in fields:  # they keep the order of the file
         fields["y"] = np.array([table.classes.index(v) for v in fields["y"]])
         fields["classes"] = table.classes
-    _check_target(fields.get("y"), meaning.get("y"))
+    fields |= target_fields(frame, meaning, given)
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
     frame, features, regrouped = regroup(
@@ -164,8 +165,9 @@ def load_columns(
     fitted_on = None
     if not fitted:
         fitted_on = frame[features] if test is None else frame[features].iloc[train]
-        y = None if "y" not in fields else fields["y"][train]
-        chosen._fit_among(fitted_on, y, frame[features])
+        y = fields.get("y")
+        y = fields.get("targets") if y is None else y
+        chosen._fit_among(fitted_on, None if y is None else y[train], frame[features])
     others = [str(c) for c in table.frame.columns if c != meaning.get("y")]
     source = {
         **table.source,
@@ -232,7 +234,7 @@ def _find_quietly(path: Path) -> bool:
 
 def has_target(given: Columns) -> bool:
     """Whether a column is the target; data for a policy have one only if it is named."""
-    return given.target is not None or not (given.values or given.treatment)
+    return given.target is not None or not (given.values or given.treatment or given.predicted)
 
 
 def meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
@@ -247,9 +249,13 @@ def meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
         meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
     if has_target(given):
         meaning["y"] = table.target
-    taken = {
-        meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")
-    } | set(meaning.get("values", ()))
+    if given.predicted:
+        words = ("--time", "--event") if given.time else ("--targets",) * len(given.targets)
+        named = zip(given.predicted, words, strict=True)
+        meaning["targets"] = tuple(column(frame, c, word) for c, word in named)
+    taken = {meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")} | {
+        c for k in ("values", "targets") for c in meaning.get(k, ())
+    }
     names = [str(c) for c in frame.columns]
     wanted = _matching(names, given.features, "--features") if given.features else names
     unwanted = _matching(names, given.drop, "--drop")
@@ -272,14 +278,6 @@ def _matching(names: list[str], patterns: Sequence[str], role: str) -> list[str]
             )
         out += found
     return [n for n in names if n in set(out)]
-
-
-def _check_target(y: Any, name: Any) -> None:
-    """Raise DataError if the target is a measurement: it has many different, fractional values."""
-    if y is None or np.asarray(y).dtype.kind != "f":
-        return
-    if wrong := measurement(y[~np.isnan(y)]):
-        raise DataError(f"The target {name!r} {wrong}. Name another column with --target.")
 
 
 def check_any_weight(weights: Any, train: np.ndarray) -> None:

@@ -18,7 +18,6 @@ from milp_trees.data.checks import check_columns, check_finite
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
-    _check_target,
     _parts,
     _split,
     check_any_weight,
@@ -30,6 +29,7 @@ from milp_trees.data.read import frame_table, is_frame
 from milp_trees.data.roles import Columns
 from milp_trees.data.scales import spelled
 from milp_trees.data.table_columns import as_frame, check_complete, kind_of, plain
+from milp_trees.data.targets import check_classes
 from milp_trees.data.teachers import check_teachers
 from milp_trees.data.usable import regroup, usable
 
@@ -137,7 +137,7 @@ def load_numeric_columns(
         key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")
     }
     if not regression:
-        _check_target(fields.get("y"), meaning.get("y"))
+        check_classes(fields.get("y"), meaning.get("y"))
     elif fields.get("y") is not None and np.asarray(fields["y"]).dtype.kind not in "biuf":
         raise DataError(
             f"The target {meaning['y']!r} holds text; a number is expected. Leave out --regression, or name another column with --target."

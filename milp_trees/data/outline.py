@@ -26,9 +26,10 @@ _OF_ROWS = (
     "values",
     "numeric",
     "counts",
+    "targets",
 )
 #: Other fields that are copied.
-_KEPT = ("classes", "group_column", "actions", "columns", "source")
+_KEPT = ("classes", "group_column", "actions", "columns", "source", "target_names")
 #: What is counted or hashed once, while there are rows.
 _COUNTED = ("sha256", "protected", "total_rows", "_shape")
 
@@ -67,7 +68,9 @@ class Outline(Dataset):
     def from_json(cls, data: Mapping[str, Any]) -> Outline:
         """The outline that `to_json` described."""
         out = cls.__new__(cls)
-        out.__dict__.update({name: data[name] for name in (*_KEPT, *_COUNTED)})
+        # Outlines of earlier versions state no names of targets.
+        stated = {"target_names": None, **data}
+        out.__dict__.update({name: stated[name] for name in (*_KEPT, *_COUNTED)})
         return out
 
     @property

@@ -25,6 +25,11 @@ class Columns:
     ----------
     target, group, factor, weights, treatment, outcome, propensity : str, optional
         The column with this role.
+    targets : sequence of str
+        Columns of numbers that are predicted together.
+    event, time : str, optional
+        Of survival data: whether the event was seen (1) or the row is censored (0), and after which
+        time.
     values : sequence of str
         Columns with the value (or cost) of every action, in the order of the actions.
     propensity_model, outcome_model : str, optional
@@ -49,6 +54,9 @@ class Columns:
     treatment: str | None = None
     outcome: str | None = None
     propensity: str | None = None
+    targets: Sequence[str] = ()
+    event: str | None = None
+    time: str | None = None
     values: Sequence[str] = ()
     propensity_model: str | None = None
     outcome_model: str | None = None
@@ -85,7 +93,7 @@ class Columns:
             if role in options and role != "text":
                 how[role] = value
                 continue
-            several = role in ("values", "features", "drop", "text")
+            several = role in ("targets", "values", "features", "drop", "text")
             names = list(value) if several and isinstance(value, LISTS) else [value]
             for name in names:
                 if not isinstance(name, (str, Integral, Path)) or isinstance(name, bool):
@@ -94,8 +102,14 @@ class Columns:
                     )
             into = how if role in options else roles
             into[role] = tuple(map(str, names)) if several else str(value)
+        _check_targets(roles)
         reading = Reading.from_json(stored["reading"]) if "reading" in stored else Reading.of(how)
         return cls(**roles, reading=reading, stored=stored)
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """The columns of several targets: those of `targets`, or time and event."""
+        return (self.time, self.event) if self.time and self.event else tuple(self.targets)
 
     def to_json(self) -> dict[str, Any]:
         """The roles that were given, as names and lists of names."""
@@ -104,3 +118,19 @@ class Columns:
             for name, value in vars(self).items()
             if name not in ("reading", "stored") and value not in (None, ())
         }
+
+
+def _check_targets(roles: Mapping[str, Any]) -> None:
+    """Raise DataError if the roles of targets do not fit together."""
+    for one, other in (("event", "time"), ("time", "event")):
+        if one in roles and other not in roles:
+            what = {"time": "the time after which it was seen", "event": "whether it was seen"}
+            raise DataError(
+                f"Survival data have two columns: --{one} is given without --{other}, {what[other]}."
+            )
+    given = [name for name in ("target", "targets", "time") if name in roles]
+    if len(given) > 1:
+        words = ["--event and --time" if name == "time" else f"--{name}" for name in given]
+        raise DataError(
+            f"What is predicted is named twice, by {' and by '.join(words)}; name it once."
+        )

@@ -13,6 +13,7 @@ from milp_trees.data.problems import Problem, TableProblems, identifiers
 from milp_trees.data.read import Table
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
+from milp_trees.data.targets import is_measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +155,10 @@ def regroup(
     if how == "target" and y is None:
         raise DataError(
             f"The values of {many[0]!r} cannot be grouped by a target, because the data have none; say categories='hash' (--categories hash)."
+        )
+    if how == "target" and is_measured(y, len(y)):
+        raise DataError(
+            f"The values of {many[0]!r} are grouped by shares of classes, and the target holds measured numbers; say categories='hash' (--categories hash)."
         )
     maps: dict[str, Any] = {}
     new: dict[str, Any] = {}

@@ -22,6 +22,7 @@ _OF_ROWS = (
     "outcomes",
     "propensities",
     "values",
+    "targets",
 )
 
 
