@@ -128,7 +128,7 @@ def _check_targets(roles: Mapping[str, Any]) -> None:
             raise DataError(
                 f"Survival data have two columns: --{one} is given without --{other}, {what[other]}."
             )
-    given = [name for name in ("target", "targets", "time") if name in roles]
+    given = [name for name in ("target", "targets", "time") if roles.get(name)]
     if len(given) > 1:
         words = ["--event and --time" if name == "time" else f"--{name}" for name in given]
         raise DataError(

@@ -20,6 +20,7 @@ from milp_trees.models.draw_text import Drawable, beside, clean, leaf_notes
 from milp_trees.models.draw_text import leaf_counts as leaf_counts
 from milp_trees.models.draw_text import tree_text as tree_text
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.predicted import LeafRows, LeafWords, leaf_words
 
 if TYPE_CHECKING:
     from milp_trees.data.feature import BinaryFeature
@@ -159,6 +160,21 @@ def _leaf_labels(tree: Drawable) -> dict[int, tuple[str, str]]:
     return out
 
 
+def _leaf_words(tree: Drawable, leaves: Sequence[int], counts: Any) -> list[LeafWords]:
+    """The lines, the whole label and the colour of every leaf."""
+    if predicts := getattr(tree, "predicts", None):
+        known = counts if isinstance(counts, LeafRows) else None
+        found = leaf_words(predicts, [tree.actions[k] for k in leaves], known, action_colour)
+        return [
+            LeafWords(
+                tuple(_shorten(clean(line)) for line in one.lines), clean(one.whole), one.colour
+            )
+            for one in found
+        ]
+    labels = _leaf_labels(tree)
+    return [LeafWords((labels[k][1],), labels[k][0], action_colour(k)) for k in leaves]
+
+
 def _shared(parts: Sequence[Sequence[str]]) -> int:
     """Number of first parts that all lists have in common."""
     return next(
@@ -176,16 +192,14 @@ def boxes_of(tree: Drawable, counts: Any = None) -> Box:
     counts : int array of shape (leaves,) or (leaves, K), optional
         See `leaf_counts`.
     """
-    labels = _leaf_labels(tree)
     actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
-    notes = iter(leaf_notes(actions, counts))
+    words, notes = iter(_leaf_words(tree, actions, counts)), iter(leaf_notes(actions, counts))
 
     def make(node: Node, level: int, condition: tuple[str, str]) -> Box:
         if isinstance(node, Leaf):
-            (label, short), note = labels[node.action], next(notes)
+            (lines, label, colour), note = next(words), next(notes)
             message = label + beside(note)
-            colour = action_colour(node.action)
-            return Box((short, *note), message, colour, True, (), level, condition)
+            return Box((*lines, *note), message, colour, True, (), level, condition)
         no, yes = edge_labels(node.test)
         children = (
             make(node.left, level + 1, (no, clean(node.test.negation))),

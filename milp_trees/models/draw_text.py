@@ -16,6 +16,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.common.plurals import counted
 from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.predicted import LeafRows, leaf_row_notes, leaf_words
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -70,6 +71,7 @@ def leaf_notes(actions: list[int], counts: Any) -> list[tuple[str, ...]]:
         Action of each leaf.
     counts : int array of shape (leaves,) or (leaves, K), optional
         Rows per leaf, or per leaf and class; errors are the rows of other classes than the leaf's.
+        Of a model that predicts numbers `LeafRows`.
 
     Returns
     -------
@@ -78,6 +80,8 @@ def leaf_notes(actions: list[int], counts: Any) -> list[tuple[str, ...]]:
     """
     if counts is None:
         return [()] * len(actions)
+    if isinstance(counts, LeafRows):
+        return leaf_row_notes(counts)
     table = np.asarray(counts)
     if len(table) != len(actions) or table.ndim not in (1, 2):
         raise DataError(
@@ -111,11 +115,12 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
     ├─ age > 37.5: high  (34 rows, 3 errors)
     └─ age <= 37.5: low  (8 rows)
     """
-    notes = iter(leaf_notes([n.action for n in tree.nodes() if isinstance(n, Leaf)], counts))
+    leaves = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
+    notes, names = iter(leaf_notes(leaves, counts)), iter(_names(tree, leaves, counts))
     lines: list[str] = []
 
     def label(leaf: Leaf) -> str:
-        return clean(tree.actions[leaf.action]) + beside(next(notes))
+        return next(names) + beside(next(notes))
 
     def walk(node: Node, indent: str) -> None:
         if isinstance(node, Leaf):
@@ -133,6 +138,16 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
         return label(tree.root)
     walk(tree.root, "")
     return "\n".join(lines)
+
+
+def _names(tree: Drawable, leaves: list[int], counts: Any) -> list[str]:
+    """What every leaf predicts, on one line."""
+    if predicts := getattr(tree, "predicts", None):
+        known = counts if isinstance(counts, LeafRows) else None
+        actions = [tree.actions[k] for k in leaves]
+        words = leaf_words(predicts, actions, known, str)
+        return [clean(", ".join(one.lines)) for one in words]
+    return [clean(tree.actions[k]) for k in leaves]
 
 
 def beside(note: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from milp_trees.common.errors import DataError, NoView
 from milp_trees.models.array_rows import Places
 from milp_trees.models.exporting import Exportable
+from milp_trees.models.predicted import Predicts, leaf_rows, predicts_of
 
 if TYPE_CHECKING:
     from milp_trees.data.feature import BinaryFeature
@@ -84,13 +85,15 @@ class Shown(Exportable, ABC):
 
     # -- the data ----------------------------------------------------------------------------------
 
-    def on(self, dataset: Any) -> Self:
+    def on(self, dataset: Any, task: Any = None) -> Self:
         """The same model, which knows the rows of a dataset.
 
         Parameters
         ----------
         dataset : Dataset
             Where its rows were left out, what the model knows of rows stays.
+        task : Task, optional
+            What the model is for, which says what its predictions are (`predicts`).
 
         Returns
         -------
@@ -104,7 +107,15 @@ class Shown(Exportable, ABC):
         else:
             kept = {k: v for k, v in self.__dict__.items() if k not in ("_counts", "_places")}
             out.__dict__.update(kept, _dataset=dataset)
+        if found := predicts_of(task, dataset, self.actions):
+            out.__dict__["_predicts"] = found
         return out
+
+    @property
+    def predicts(self) -> Predicts | None:
+        """What its predictions are if they are numbers; None if leaves choose actions."""
+        found: Predicts | None = self.__dict__.get("_predicts")
+        return found
 
     @property
     def leaf_counts(self) -> np.ndarray | None:
@@ -112,9 +123,14 @@ class Shown(Exportable, ABC):
 
         The shape is (leaves, K), counted by class, or (leaves,) where actions are not classes.
         """
-        self._settle()
-        found: np.ndarray | None = self.__dict__.get("_counts")
+        found: np.ndarray | None = getattr(self._known_rows, "rows", self._known_rows)
         return found
+
+    @property
+    def _known_rows(self) -> Any:
+        """`leaf_counts`, or `LeafRows` for a model that predicts numbers."""
+        self._settle()
+        return self.__dict__.get("_counts")
 
     @property
     def places(self) -> Places | None:
@@ -150,6 +166,7 @@ class Shown(Exportable, ABC):
         Returns
         -------
         array of shape (n,)
+            Of shape (n, k) if a prediction has several numbers.
         """
         kinds = {type(a) for a in self.actions}
         labels = np.array(self.actions, dtype=object if len(kinds) > 1 else None)
@@ -207,11 +224,7 @@ class Shown(Exportable, ABC):
         return self._plot(self._counts_of(dataset), ax)
 
     def _counts_of(self, dataset: Any) -> np.ndarray | None:
-        if dataset is None:
-            return self.leaf_counts
-        from milp_trees.models.draw_text import leaf_counts
-
-        return leaf_counts(self, dataset)
+        return self._known_rows if dataset is None else _rows_in(self, dataset)
 
     @abstractmethod
     def _text(self, counts: Any) -> str:
@@ -232,11 +245,18 @@ class Shown(Exportable, ABC):
         return self.to_text()
 
 
-def _counted(model: Shown, dataset: Any) -> np.ndarray | None:
+def _counted(model: Shown, dataset: Any) -> Any:
     """The rows in the leaves; None if the dataset lacks a feature that the model asks for."""
-    from milp_trees.models.draw_text import leaf_counts
-
     try:
-        return leaf_counts(model, dataset)
+        return _rows_in(model, dataset)
     except (DataError, NoView):
         return None
+
+
+def _rows_in(model: Shown, dataset: Any) -> Any:
+    """The rows of a dataset in the leaves of a model, as its pictures show them."""
+    if model.predicts is not None:
+        return leaf_rows(model, dataset)
+    from milp_trees.models.draw_text import leaf_counts
+
+    return leaf_counts(model, dataset)

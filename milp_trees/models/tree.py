@@ -14,6 +14,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.models.array_rows import rows_of
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.predicted import Predicts
 from milp_trees.models.shown import Shown
 
 
@@ -289,8 +290,10 @@ class Tree(Shown):
                 "true": walk(node.right),
             }
 
+        predicts = {} if self.predicts is None else {"predicts": self.predicts.to_json()}
         return {
             "kind": "tree",
+            **predicts,
             "actions": [_plain(a) for a in self.actions],
             "root": walk(self.root),
         }
@@ -306,7 +309,7 @@ class Tree(Shown):
         """
         if not isinstance(data["actions"], (list, tuple)):
             raise ValueError("its actions are no list")
-        actions = tuple(data["actions"])
+        actions = tuple(tuple(a) if isinstance(a, list) else a for a in data["actions"])
 
         def walk(node: Mapping[str, Any]) -> Node:
             if "action" in node:
@@ -319,7 +322,10 @@ class Tree(Shown):
             test = BinaryFeature.from_json(node["test"])
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
-        return cls(walk(data["root"]), actions)
+        out = cls(walk(data["root"]), actions)
+        if "predicts" in data:
+            out.__dict__["_predicts"] = Predicts.from_json(data["predicts"])
+        return out
 
     # -- pictures ----------------------------------------------------------------------------------
 
@@ -362,4 +368,6 @@ def _length(rows: Rows) -> int:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

@@ -120,7 +120,9 @@ class ModelSet(ABC):
             return tuple(self[j] for j in whole)
         if not -self.count <= i < self.count:
             raise IndexError(f"There are {self.count} {self.noun}s; got the number {i}.")
-        return self._model(i + self.count if i < 0 else i).on(self.problem.dataset)
+        return self._model(i + self.count if i < 0 else i).on(
+            self.problem.dataset, self.problem.task
+        )
 
     def __iter__(self) -> Iterator[Solution]:
         """All models, best first; each is made when the loop reaches it."""

@@ -61,10 +61,10 @@ class Solution:
     value: Value
     coordinates: tuple[Value, ...] = ()
 
-    def on(self, dataset: Any) -> Solution:
-        """The solution whose predictor knows the rows of a dataset, if it shows them."""
+    def on(self, dataset: Any, task: Any = None) -> Solution:
+        """The solution whose predictor knows the rows of a dataset, if it shows them, and a task."""
         shows = isinstance(self.predictor, Shown)
-        return replace(self, predictor=self.predictor.on(dataset)) if shows else self
+        return replace(self, predictor=self.predictor.on(dataset, task)) if shows else self
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Result(Exportable):
 
     def __post_init__(self) -> None:
         dataset = self.problem.dataset
-        known = tuple(solution.on(dataset) for solution in self.solutions)
+        known = tuple(solution.on(dataset, self.problem.task) for solution in self.solutions)
         object.__setattr__(self, "solutions", known)
 
     @property

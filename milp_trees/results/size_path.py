@@ -78,7 +78,9 @@ class Point:
                 f"A bound of {float(bound or 0):.12g} is claimed for {leaves} leaves, but its own model has {value.number:.12g}. Please report this problem."
             )
         loss = _loss(problem, tree, value)
-        return cls(leaves, tree.on(problem.dataset), value, bound, loss, _tolerance(problem))
+        return cls(
+            leaves, tree.on(problem.dataset, problem.task), value, bound, loss, _tolerance(problem)
+        )
 
 
 def _tolerance(problem: Problem) -> float:
@@ -220,7 +222,9 @@ class SizePath:
     def without_rows(self) -> SizePath:
         """The same path without the rows of its problem."""
         problem = self.problem.without_rows()
-        points = tuple(replace(p, predictor=p.predictor.on(problem.dataset)) for p in self.points)
+        points = tuple(
+            replace(p, predictor=p.predictor.on(problem.dataset, problem.task)) for p in self.points
+        )
         return replace(self, problem=problem, points=points)
 
     # -- output ------------------------------------------------------------------------------------

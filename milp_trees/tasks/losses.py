@@ -80,6 +80,7 @@ class LossTask(PenalisedTask):
     units: ClassVar[tuple[str, str]] = ("loss", "rate")
     weighs_rows: ClassVar[bool] = True
     takes_counts: ClassVar[bool] = True
+    predicts_numbers: ClassVar[bool] = True
     #: What a leaf costs, in the language of `leaf_functions`.
     leaf: ClassVar[LeafFunction]
 

@@ -116,7 +116,7 @@ def _same_labels(node: Mapping[str, Any], actions: tuple[Any, ...]) -> None:
     """Refuse nodes that state twice, and differently, what they choose or test."""
     if "action" in node:
         k = int(node["action"])
-        if not 0 <= k < len(actions) or node.get("label") != actions[k]:
+        if not 0 <= k < len(actions) or node.get("label") != json_safe(actions[k]):
             raise VerificationError(
                 f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another."
             )
