@@ -11,6 +11,7 @@ from typing import Any
 from milp_trees.common.errors import Unsupported
 from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.predicted import Predicts
 
 #: What a column holds, by the kind of a question about it.
 _HOLDS = {"<=": "number", "==": "text", "is": "yes-no"}
@@ -52,26 +53,32 @@ class Program:
     root : Branch or Leaf
         The test of each branch is an `Antecedent`; rows on which it holds go right ("yes").
     actions : tuple
-        Plain labels of the actions: texts, numbers or booleans.
+        Plain labels of the actions: texts, numbers or booleans. Of a model that predicts numbers
+        they are floats, or tuples of floats.
     noun : str
         "tree" or "rule list".
+    predicts : Predicts or None
+        What the predictions are, if they are numbers.
     """
 
     root: Any
     actions: tuple[Any, ...]
     noun: str
+    predicts: Predicts | None = None
 
     @classmethod
     def of(cls, model: Any) -> Program:
         """The program of a tree or a rule list."""
-        actions = tuple(_plain(a) for a in model.actions)
+        predicts = getattr(model, "predicts", None)
+        plain = _plain if predicts is None else _number
+        actions = tuple(plain(a) for a in model.actions)
         if hasattr(model, "rules"):
             root: Any = Leaf(model.default)
             for rule in reversed(model.rules):
                 root = Branch(rule.antecedent, root, Leaf(rule.action))
         else:
             root = _with_antecedents(model.root)
-        return cls(root, actions, model.noun)
+        return cls(root, actions, model.noun, predicts)
 
     @cached_property
     def turned(self) -> Any:
@@ -118,6 +125,12 @@ class Program:
         if kinds == {int, float}:
             return float
         return kinds.pop() if len(kinds) == 1 and kinds <= {str, bool, int, float} else str
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the numbers of a prediction if there are several; empty otherwise."""
+        several = self.predicts is not None and self.predicts.several
+        return self.predicts.names if several and self.predicts is not None else ()
 
     def refuse(self, form: str, kinds: dict[str, str]) -> None:
         """Raise Unsupported if a column holds what a format cannot express."""
@@ -216,6 +229,13 @@ def _column(name: str, features: list[Any]) -> Column:
 
 def _holds(feature: Any) -> str:
     return "date" if feature.dated else "text" if feature.order else _HOLDS[feature.kind]
+
+
+def _number(prediction: Any) -> Any:
+    """A prediction as a float, or as a tuple of floats."""
+    if isinstance(prediction, (tuple, list)):
+        return tuple(map(float, prediction))
+    return float(prediction)
 
 
 def _plain(label: Any) -> Any:

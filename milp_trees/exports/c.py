@@ -35,6 +35,40 @@ int {function}(const {function}_row *row)
 }}
 """
 
+_NUMBERS_FILE = """\
+/* A {noun}, written by milp-trees, in C99 and C++.
+
+   {signature}(const {function}_row *row) gives {what}.
+   It is {nothing} where a value is missing that the model needs, or is not of the kind that it
+   needs. A missing number is NAN, a missing text is NULL: do not compile with -ffast-math.
+   {function}_columns holds the names of the columns, in the order of the members of the row, and
+   {function}_outputs the names of what is predicted. */
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct {{
+{members}}} {function}_row;
+
+const char *const {function}_columns[] = {{{columns}0}};
+const char *const {function}_outputs[] = {{{outputs}0}};
+
+static const double {function}_values[][{size}] = {{
+{values}}};
+
+static int {function}_leaf(const {function}_row *row)
+{{
+{body}
+}}
+
+{signature}(const {function}_row *row)
+{{
+    int leaf = {function}_leaf(row);
+    return leaf < 0 ? {nothing} : {result};
+}}
+"""
+
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if int "
     "long register return short signed sizeof static struct switch typedef union unsigned void "
@@ -53,7 +87,9 @@ class Member(NamedTuple):
 
 @register
 class C(Export):
-    """A C99 function from a row (a struct) to the number of its label.
+    """A C99 function from a row (a struct) to the number of its label, or to its predicted number.
+
+    Several predicted numbers are returned as a pointer to them.
 
     Parameters
     ----------
@@ -90,14 +126,41 @@ class C(Export):
         body = [_guard(c, names[c.name].path) for c in program.columns]
         if not names:
             members, body = "    char unused;\n", ["    (void)row;"]
-        return _FILE.format(
-            noun=program.noun,
-            function=self.function,
-            members=members,
-            columns="".join(f"{text(c.name)}, " for c in program.columns),
-            labels="".join(f"{text(str(a))}, " for a in program.actions),
-            body="\n".join([*filter(None, body), *_lines(program.turned, names, 1)]),
-        )
+        parts = {
+            "noun": program.noun,
+            "function": self.function,
+            "members": members,
+            "columns": "".join(f"{text(c.name)}, " for c in program.columns),
+            "body": "\n".join([*filter(None, body), *_lines(program.turned, names, 1)]),
+        }
+        if program.predicts is not None:
+            return _NUMBERS_FILE.format(**parts, **self._numbers(program))
+        labels = "".join(f"{text(str(a))}, " for a in program.actions)
+        return _FILE.format(**parts, labels=labels)
+
+    def _numbers(self, program: Program) -> dict[str, Any]:
+        """The parts of a file whose function gives numbers."""
+        names = program.outputs or (program.predicts.names if program.predicts else ())
+        rows = [a if program.outputs else (a,) for a in program.actions]
+        values = f"{self.function}_values[leaf]"
+        one = {
+            "signature": f"double {self.function}",
+            "what": "the number that is predicted for a row",
+            "nothing": "NAN",
+            "result": f"{values}[0]",
+        }
+        several = {
+            "signature": f"const double *{self.function}",
+            "what": f"the {len(names)} numbers that are predicted for a row",
+            "nothing": "NULL",
+            "result": values,
+        }
+        return {
+            **(several if program.outputs else one),
+            "outputs": "".join(f"{text(n)}, " for n in names),
+            "size": len(names),
+            "values": "".join(f"    {{{', '.join(map(number, row))}}},\n" for row in rows),
+        }
 
 
 def member(number: int, name: str) -> str:

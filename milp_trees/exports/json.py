@@ -32,6 +32,8 @@ class Json(Export):
             "labels": list(program.actions),
             "columns": [c.to_json() for c in program.columns],
         }
+        if program.predicts is not None:
+            out["predicts"] = program.predicts.to_json()
         if hasattr(model, "rules"):
             rules = [
                 {"if": _literals(rule.antecedent), "then": rule.action} for rule in model.rules

@@ -30,7 +30,8 @@ class Onnx(Export):
     """A graph with an input per column (of any length, all alike) and the outputs label and valid.
 
     A missing number is NaN, and a missing text is "" where the model has an answer for it. `valid` is false where a value is missing that
-    the model needs, or is not of the kind that it needs; `label` has no meaning there.
+    the model needs, or is not of the kind that it needs; `label` has no meaning there. A model that
+    predicts numbers has the output prediction in its place, of shape (rows,), or (rows, k) for several.
     """
 
     name: ClassVar[str] = "onnx"
@@ -201,9 +202,10 @@ class _Graph:
             bool: types.BOOL,
         }[self._labels_are()]
         index, valid = self.index(program.turned), self.valid()
-        labels, label = self.name("labels"), self.name("label")
-        plain = [str(a).encode() if kind == types.STRING else a for a in program.actions]
-        self.constants.append(h.make_tensor(labels, kind, [len(plain)], plain))
+        predicted = "label" if program.predicts is None else "prediction"
+        labels, label = self.name(f"{predicted}s"), self.name(predicted)
+        shape, plain = self._table(kind == types.STRING)
+        self.constants.append(h.make_tensor(labels, kind, shape, plain))
         self.nodes.append(h.make_node("Gather", [labels, index], [label]))
         self.nodes.append(h.make_node("Identity", [valid], [message := self.name("valid")]))
         graph = h.make_graph(
@@ -216,7 +218,7 @@ class _Graph:
                 for c in program.columns
             ],
             [
-                h.make_tensor_value_info(label, kind, ["rows"]),
+                h.make_tensor_value_info(label, kind, ["rows", *shape[1:]]),
                 h.make_tensor_value_info(message, types.BOOL, ["rows"]),
             ],
             self.constants,
@@ -228,8 +230,17 @@ class _Graph:
         self.onnx.checker.check_model(made)
         return made
 
+    def _table(self, texts: bool) -> tuple[list[int], list[Any]]:
+        """Shape and entries of the labels, or of the numbers that leaves predict."""
+        actions = self.program.actions
+        if self.program.outputs:
+            return [len(actions), len(self.program.outputs)], [v for a in actions for v in a]
+        return [len(actions)], [str(a).encode() if texts else a for a in actions]
+
     def _labels_are(self) -> type:
         """The type of the labels; integers beyond 64 bits are written as texts."""
+        if self.program.predicts is not None:
+            return float
         kind = self.program.labels_are
         far = kind is int and any(abs(a) >= 2**63 for a in self.program.actions)
         return str if far else kind

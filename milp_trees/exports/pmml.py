@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from importlib import metadata
 from typing import Any, ClassVar
 
+from milp_trees.common.errors import Unsupported
 from milp_trees.common.registering import register
 from milp_trees.exports._program import (
     Column,
@@ -19,6 +20,7 @@ from milp_trees.exports._program import (
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.predicted import PROBABILITIES
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 #: optype and dataType of a column.
@@ -48,6 +50,11 @@ class Pmml(Export):
         header = ET.SubElement(root, "Header")
         version = metadata.version("milp-trees")
         ET.SubElement(header, "Application", {"name": "milp-trees", "version": version})
+        numbers = program.predicts is not None and program.predicts.kind != PROBABILITIES
+        if numbers and program.outputs:
+            raise Unsupported(
+                f"A TreeModel of PMML has one target, and this {program.noun} predicts {len(program.outputs)} numbers ({', '.join(program.outputs)}); fit a {program.noun} for each."
+            )
         target = fresh("prediction", program.column)
         _dictionary(root, program, target)
         split = "multiSplit" if program.noun == "rule list" else "binarySplit"
@@ -55,7 +62,7 @@ class Pmml(Export):
             root,
             "TreeModel",
             {
-                "functionName": "classification",
+                "functionName": "regression" if numbers else "classification",
                 "missingValueStrategy": "none",
                 "noTrueChildStrategy": "returnNullPrediction",
                 "splitCharacteristic": split,
@@ -76,8 +83,11 @@ def _dictionary(root: ET.Element, program: Program, target: str) -> None:
         field = _field(fields, column.name, optype, kind)
         for value in ("0", "1") if column.holds == "yes-no" else program.categories(column.name):
             ET.SubElement(field, "Value", {"value": value})
+    if program.predicts is not None and not program.outputs:
+        _field(fields, target, "continuous", "double")
+        return
     field = _field(fields, target, "categorical", _LABELS[program.labels_are])
-    for action in program.actions:
+    for action in program.outputs or program.actions:
         ET.SubElement(field, "Value", {"value": _label(program, action)})
 
 
@@ -107,13 +117,14 @@ def _invalid(column: Column) -> str:
 def _node(parent: ET.Element, program: Program, node: Any, test: Any) -> None:
     """A node with its predicate and its children, of which the first that is true is taken."""
     leaf = isinstance(node, Leaf)
-    message = {"score": _label(program, program.actions[node.action])} if leaf else {}
+    message = {"score": _score(program, program.actions[node.action])} if leaf else {}
     own = ET.SubElement(parent, "Node", message)
     if test is None:
         ET.SubElement(own, "True")
     else:
         _conjunction(own, test)
     if leaf:
+        _distribution(own, program, program.actions[node.action])
         return
     branches, last = chain(node) if program.noun == "rule list" else ([node], node.left)
     for branch in branches:
@@ -155,6 +166,21 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         operator, value = ("greaterThan" if holds else "lessOrEqual"), "0.5"
     compared = {"field": feature.column, "operator": operator, "value": value}
     ET.SubElement(parent, "SimplePredicate", compared)
+
+
+def _score(program: Program, action: Any) -> str:
+    """What a leaf predicts; of class probabilities the most probable class."""
+    if program.outputs:
+        return program.outputs[max(range(len(action)), key=lambda k: action[k])]
+    return number(action) if program.predicts is not None else _label(program, action)
+
+
+def _distribution(leaf: ET.Element, program: Program, action: Any) -> None:
+    """The probabilities of the classes in a leaf, if it predicts them."""
+    for name, share in zip(program.outputs, action if program.outputs else (), strict=True):
+        text = number(share)
+        held = {"value": name, "recordCount": text, "probability": text}
+        ET.SubElement(leaf, "ScoreDistribution", held)
 
 
 def _label(program: Program, action: Any) -> str:

@@ -15,7 +15,7 @@ _HEAD = '''"""A {noun}, written by milp-trees; no packages are needed."""
 {imports}
 def {function}(row):
     """The prediction for a row, a mapping from names of columns to values.
-
+{outputs}
     A missing value is None or NaN. ValueError: a value is missing that the model needs, or it is
     not of the type that the model needs.
     """
@@ -113,10 +113,19 @@ class Python(Export):
         return _HEAD.format(
             noun=program.noun,
             function=self.function,
+            outputs=_outputs(program),
             imports=imports + "\n".join(_HELPERS[k] for k in needed) + ("\n" if needed else ""),
             reads=reads,
             body="\n".join(_lines(program, program.turned, names, 1)),
         )
+
+
+def _outputs(program: Program) -> str:
+    """A sentence about predictions of several numbers."""
+    if not program.outputs:
+        return ""
+    names = ", ".join(map(_literal, program.outputs)).replace("\\", "\\\\").replace('"', "'")
+    return f"\n    It is a tuple with a number for each of {names}.\n"
 
 
 def _lines(program: Program, node: Any, names: dict[str, str], level: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from milp_trees.common.errors import DataError
@@ -36,6 +37,8 @@ _NOTES = """\
 class Sql(Export):
     """A query that adds the prediction to all columns of a table.
 
+    A prediction of several numbers is several columns: `prediction_` with the name of each.
+
     Parameters
     ----------
     table : str, default="data"
@@ -65,12 +68,28 @@ class Sql(Export):
     def write(self, model: Any) -> str:
         program = Program.of(model)
         encodable([*texts_of(program), self.table, self.column], self.name)
+        taken = [c.name for c in program.columns]
+        new = []
+        for wanted, actions in _columns(program, self.column):
+            taken.append(fresh(wanted, taken))
+            one = replace(program, actions=actions)
+            new.append(f" {self._column(one)} AS {name(taken[-1])}")
+        columns = ",\n".join(new)
+        return f"{_NOTES.format(noun=program.noun)}SELECT t.*,\n{columns}\nFROM {name(self.table)} AS t;\n"
+
+    def _column(self, program: Program) -> str:
+        """The expression of a new column."""
         case = _case(program, program.turned, 1, "TIMESTAMP " * (self.dates == "timestamp"))
         wrong = " OR ".join(filter(None, map(_wrong, program.columns)))
-        if wrong:
-            case = f"CASE WHEN {wrong} THEN NULL\n ELSE {case} END"
-        new = name(fresh(self.column, [c.name for c in program.columns]))
-        return f"{_NOTES.format(noun=program.noun)}SELECT t.*,\n {case} AS {new}\nFROM {name(self.table)} AS t;\n"
+        return f"CASE WHEN {wrong} THEN NULL\n ELSE {case} END" if wrong else case
+
+
+def _columns(program: Program, column: str) -> list[tuple[str, tuple[Any, ...]]]:
+    """The new columns, each with what the leaves say of it."""
+    if not program.outputs:
+        return [(column, program.actions)]
+    numbers = zip(*program.actions, strict=True)
+    return [(f"{column}_{n}", tuple(a)) for n, a in zip(program.outputs, numbers, strict=True)]
 
 
 def name(text: str) -> str:

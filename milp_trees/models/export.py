@@ -12,6 +12,7 @@ from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.models.array_rows import RawRows, columns_of
 from milp_trees.models.draw import action_colour, branches_of
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.predicted import leaf_words
 
 if TYPE_CHECKING:
     import networkx
@@ -334,6 +335,10 @@ def to_dot(tree: Tree) -> str:
         '  edge [fontname="Helvetica"];',
     ]
     count = 0
+    leaves = [(str(a), action_colour(k)) for k, a in enumerate(tree.actions)]
+    if predicts := tree.predicts:
+        words = leaf_words(predicts, tree.actions, None, action_colour)
+        leaves = [(", ".join(one.lines), one.colour) for one in words]
 
     def walk(node: Node) -> int:
         nonlocal count
@@ -343,8 +348,9 @@ def to_dot(tree: Tree) -> str:
             for child, label in zip((node.left, node.right), branches_of(node.test), strict=True):
                 lines.append(f"  n{at} -> n{walk(child)} [label={_quote(label)}];")
         else:
+            label, colour = leaves[node.action]
             lines.append(
-                f'  n{at} [label={_quote(tree.actions[node.action])}, style="filled,rounded", fillcolor="{action_colour(node.action)}"];'
+                f'  n{at} [label={_quote(label)}, style="filled,rounded", fillcolor="{colour}"];'
             )
         return at
 

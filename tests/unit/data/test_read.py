@@ -178,10 +178,13 @@ def test_an_unknown_name_lists_what_is_built_in():
         mt.load("iriss")
 
 
-def test_a_measured_target_is_refused(tmp_path):
+def test_a_measured_target_has_no_classes(tmp_path):
     rows = "\n".join(f"{i % 7},{i / 7:.3f}" for i in range(100))
-    with pytest.raises(mt.DataError, match="a class is expected"):
-        mt.load(write(tmp_path, "a,y\n" + rows + "\n"))
+    data = mt.load(write(tmp_path, "a,y\n" + rows + "\n"))
+    assert data.y is None
+    assert data.target_names == ("y",)
+    with pytest.raises(mt.DataError, match="needs classes, and the target 'y' holds measured"):
+        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)))
 
 
 def test_columns_become_the_fields_of_a_dataset(tmp_path):
