@@ -31,6 +31,13 @@ def look(
             "Target column; by default the last with a header, the first without.", DATA, "--target"
         ),
     ] = None,
+    targets: Annotated[
+        str, option("Columns of numbers that are predicted together.", DATA, "--targets")
+    ] = "",
+    event: Annotated[
+        str | None, option("Survival: column of events, 1 or 0.", DATA, "--event")
+    ] = None,
+    time: Annotated[str | None, option("Survival: column of times.", DATA, "--time")] = None,
     features: Annotated[
         str, option("Columns to split on, comma-separated, * and ? allowed.", DATA, "--features")
     ] = "",
@@ -56,6 +63,9 @@ def look(
         binarizer=binarize,
         label=label,
         target=target,
+        targets=split(targets),
+        event=event,
+        time=time,
         features=split(features),
         drop=split(drop),
         weights=weights,

@@ -142,7 +142,7 @@ def predict(
 ) -> None:
     """Predict the rows of a table with the tree or rule list of a stored result.
 
-    A line per row: its number (or --id), the label, and with --proba probabilities.
+    A line per row: its number (or --id), the label or number, and with --proba probabilities.
     """
     from milp_trees.solving.predict import predictions
 
@@ -150,11 +150,16 @@ def predict(
     found = predictions(result, new, name=name, proba=proba, data=data, **reading)
     note = found.note
     if as_json:
+        more = {"outputs": list(found.outputs)} if found.outputs else {}
         shares = {"probabilities": {str(c): of for c, of in found.shares.items()}} if proba else {}
-        write({"predictions": found.labels, name or "row": found.names, **shares}, None, True)
-    heads = [name or "row", "prediction", *(f"probability {c}" for c in found.shares)]
+        write(
+            {"predictions": found.labels, name or "row": found.names, **more, **shares}, None, True
+        )
+    predicted = [f"prediction {n}" for n in found.outputs] or ["prediction"]
+    heads = [name or "row", *predicted, *(f"probability {c}" for c in found.shares)]
     of = [[f"{share:.6g}" for share in shares] for shares in found.shares.values()]
-    text = as_csv(heads, list(zip(found.names, found.labels, *of, strict=True)))
+    labels = zip(*found.labels, strict=True) if found.outputs else [found.labels]
+    text = as_csv(heads, list(zip(found.names, *labels, *of, strict=True)))
     if out is not None:
         write_whole(out, text)
     elif not as_json:

@@ -9,9 +9,9 @@ import numpy as np
 
 from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.data.role_problems import is_measured
 from milp_trees.data.rules import Rule, features_of, outcomes, reduced
 from milp_trees.data.table_columns import as_numbers, in_single_precision
-from milp_trees.data.targets import is_measured
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,10 +20,11 @@ from milp_trees.data.load import ROLES, has_target, meanings, read_named
 from milp_trees.data.problems import Problem, counts_up
 from milp_trees.data.read import Table
 from milp_trees.data.reading import Reading
-from milp_trees.data.role_problems import role_problems
+from milp_trees.data.role_problems import is_measured, measurement, role_problems
 from milp_trees.data.roles import Columns
 from milp_trees.data.rules import features_of
 from milp_trees.data.table_columns import as_frame, kind_of
+from milp_trees.data.targets import SURVIVAL, problems_of_targets
 from milp_trees.data.usable import many_categories, problems, regroup
 
 if TYPE_CHECKING:
@@ -135,9 +136,11 @@ def look(data: Any, *, binarizer: str | Binarizer = "auto", **columns: Any) -> L
         chosen.max_categories = given.reading.max_categories
     found = problems(table, given, features, chosen.max_categories)
     found += [p for p in table.problems if p.column not in features]
-    roles = _roles(meaning, features)
+    roles = _roles(meaning, features, given)
     held = {c: role for c, role in roles.items() if role not in ("feature", "dropped")}
     found += role_problems(table.frame, held)
+    if given.predicted and not any(p.column in meaning["targets"] for p in found):
+        found += problems_of_targets(table.frame, meaning, given)
     table = replace(table, frame=_with_texts(table.frame))
     good = [c for c in features if c not in {p.column for p in found}]
     made, more = _features(table, given, good, meaning, chosen)
@@ -200,13 +203,15 @@ def _features(
     return made, [f"Features: {one}." for one in lost]
 
 
-def _roles(meaning: Mapping[str, Any], features: list[str]) -> dict[str, str]:
+def _roles(meaning: Mapping[str, Any], features: list[str], given: Columns) -> dict[str, str]:
     """The role of every column that has one."""
-    words = {field: role for role, field in ROLES.items()} | {"y": "target", "values": "values"}
+    words = {field: role for role, field in ROLES.items()} | {"y": "target", "targets": "target"}
     out = dict.fromkeys(features, "feature")
     for field, names in meaning.items():
         for name in [names] if isinstance(names, str) else names:
             out[name] = words.get(field, field)
+    if given.time:
+        out |= dict(zip(meaning["targets"], SURVIVAL, strict=True))
     return out
 
 
@@ -269,11 +274,22 @@ def _guesses(table: Table, given: Columns) -> list[str]:
     if has_target(given) and given.target is None:
         place = "last" if table.header else "first"
         out.append(f"The target is {table.target!r}, the {place} column (--target).")
+    if has_target(given):
+        out += _meant(table)
     for name, form in reading.formats.items():
         out.append(f"{name!r} holds {form}; --text {name} keeps it as it is written.")
     for name, texts in table.unknown.items():
         shown = ", ".join(map(repr, texts))
         out.append(f"In {name!r}, {shown} stands for a missing value.")
+    out += _about_columns(table, given)
+    for name in table.codes:
+        out.append(f"{name!r} holds codes with leading zeros, which are kept as text.")
+    return out
+
+
+def _about_columns(table: Table, given: Columns) -> list[str]:
+    """Sentences on what single columns hold."""
+    out = []
     for name in table.frame.columns:
         target = has_target(given) and name == table.target
         if table.frame[name].nunique(dropna=False) == 1 and not target:
@@ -284,9 +300,16 @@ def _guesses(table: Table, given: Columns) -> list[str]:
                 out.append(f"{str(name)!r} holds texts that differ in spaces or capitals only.")
         if counts_up(table.frame[name]):
             out.append(f"{str(name)!r} counts up from row to row, as identifiers do.")
-    for name in table.codes:
-        out.append(f"{name!r} holds codes with leading zeros, which are kept as text.")
     return out
+
+
+def _meant(table: Table) -> list[str]:
+    """The sentence that a target is measured numbers, and what is done with it."""
+    held = table.frame[table.target].dropna()
+    if held.dtype.kind not in "iuf" or not is_measured(held.to_numpy(), len(table.frame)):
+        return []
+    message = f"{table.target!r} holds {held.nunique()} different numbers, so solve takes the task squared-error (regression)"
+    return [message + ("." if measurement(held) else "; --task accuracy takes them as classes.")]
 
 
 def _table(frame: pd.DataFrame) -> list[str]:

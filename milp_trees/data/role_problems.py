@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: More different numbers than this, not all whole, are a measurement and no classes.
 MOST_CLASSES = 50
+#: As many different whole numbers may be classes; more are measured if there are more of them than
+#: the square root of the number of rows.
+FEW_NUMBERS = 20
 #: What the user can do about a target that has no classes.
 _ANOTHER = "name another column with --target"
 
@@ -60,10 +63,44 @@ def role_problems(frame: pd.DataFrame, roles: Mapping[str, str]) -> list[Problem
             )
         if role == "target":
             held = column[~absent]
-            wrong = measurement(held) or _no_classes(held)
+            values = held.to_numpy()
+            numbers = values.dtype.kind in "iuf" and is_measured(values, len(column))
+            wrong = "" if numbers else measurement(held) or _no_classes(held)
             if wrong:
                 out.append(RoleProblem(name, wrong, _ANOTHER, role))
     return out
+
+
+def is_measured(values: Any, rows: int) -> bool:
+    """Whether the different values of a target are measured numbers, and no classes.
+
+    They are if some of them have fractions and there are three of them at least, or if they are
+    whole numbers, more than `FEW_NUMBERS` and more than the square root of the number of rows.
+    Texts and truth values never are.
+
+    Parameters
+    ----------
+    values : array-like
+        The values, each at least once, without gaps.
+    rows : int
+        Number of rows.
+
+    Returns
+    -------
+    bool
+    """
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        held = array.tolist()
+        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in held):
+            return False
+        array = np.asarray(held, dtype=float)
+    if array.dtype.kind not in "iuf":
+        return False
+    found = np.unique(array)
+    if array.dtype.kind == "f" and (found != np.rint(found)).any():
+        return len(found) > 2
+    return len(found) > FEW_NUMBERS and len(found) ** 2 > rows
 
 
 def measurement(held: Any) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import DataError
-from milp_trees.data.role_problems import measurement
+from milp_trees.data.role_problems import RoleProblem, is_measured, measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,45 +22,10 @@ if TYPE_CHECKING:
 
 #: Names of the targets of survival data.
 SURVIVAL = ("time", "event")
-#: As many different whole numbers may be classes; more are measured if there are more of them than
-#: the square root of the number of rows.
-FEW_NUMBERS = 20
-
-
-def is_measured(values: Any, rows: int) -> bool:
-    """Whether the different values of a target are measured numbers, and no classes.
-
-    They are if some of them have fractions and there are three of them at least, or if they are
-    whole numbers, more than `FEW_NUMBERS` and more than the square root of the number of rows.
-    Texts and truth values never are.
-
-    Parameters
-    ----------
-    values : array-like
-        The values, each at least once, without gaps.
-    rows : int
-        Number of rows.
-
-    Returns
-    -------
-    bool
-    """
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        held = array.tolist()
-        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in held):
-            return False
-        array = np.asarray(held, dtype=float)
-    if array.dtype.kind not in "iuf":
-        return False
-    found = np.unique(array)
-    if array.dtype.kind == "f" and (found != np.rint(found)).any():
-        return len(found) > 2
-    return len(found) > FEW_NUMBERS and len(found) ** 2 > rows
 
 
 def measured_target(dataset: Dataset) -> int:
-    """Number of different values of a target of measured numbers (`is_measured`); 0 for classes.
+    """Number of different values of a target of measured numbers (`milp_trees.data.role_problems.is_measured`); 0 for classes.
 
     Rows that were left out for scores count as rows, so that a split does not change the answer.
     """
@@ -112,10 +77,33 @@ def target_fields(
     if "y" not in meaning:
         return {}
     held = frame[meaning["y"]].to_numpy()
+    if held.dtype.kind == "f" and np.isinf(held).any():
+        row = int(np.isinf(held).argmax())
+        raise DataError(
+            f"The column {meaning['y']!r} (--target) is infinite in row {row}; drop that row."
+        )
     if held.dtype.kind != "f" or not measurement(held[~np.isnan(held)]):
         return {}
     target = _numbers(meaning["y"], frame[meaning["y"]], "--target")
     return {"y": None, "targets": target[:, None], "target_names": (meaning["y"],)}
+
+
+def problems_of_targets(
+    frame: pd.DataFrame, meaning: Mapping[str, Any], given: Columns
+) -> list[RoleProblem]:
+    """What keeps columns from being several targets, or time and event; only the first of it."""
+    try:
+        target_fields(frame, meaning, given)
+    except DataError as error:
+        name = next(c for c in meaning["targets"] if f"{c!r}" in str(error))
+        role = "target"
+        if given.time:
+            role = "time" if name == meaning["targets"][0] else "event"
+        start = f"The column {name!r}"
+        what, _, remedy = str(error).removeprefix(start).rstrip(".").partition("; ")
+        what = what.strip().removeprefix(f"(--{role})").strip()
+        return [RoleProblem(name, what, remedy, role)]
+    return []
 
 
 def check_classes(y: Any, name: Any) -> None:

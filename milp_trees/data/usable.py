@@ -11,9 +11,9 @@ from milp_trees.common.errors import DataError
 from milp_trees.data import categories
 from milp_trees.data.problems import Problem, TableProblems, identifiers
 from milp_trees.data.read import Table
+from milp_trees.data.role_problems import is_measured
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
-from milp_trees.data.targets import is_measured
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -218,6 +218,8 @@ def rounded(value: float, of_range: float = 0.0) -> str:
     size = abs(value)
     if not math.isfinite(value) or size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.{DIGITS}g}"
+    if size == round(size) and not 0 < of_range < 1:
+        return f"{value:.0f}"
     places = _places(size, DIGITS)
     if of_range > 0:
         places = max(places, _places(of_range, OF_RANGE))
@@ -242,6 +244,8 @@ def _mean(value: float, spread: float, of_range: float) -> str:
         return text
     if "e" in text or 0 < spread < 1e-4:
         return f"{text} ± {spread:.2g}"
+    if not spread:
+        return f"{text} ± 0"
     places = len(text.partition(".")[2])
     return f"{text} ± {spread:.{min(max(places, _places(spread, 2)), 12)}f}"
 

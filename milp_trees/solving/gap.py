@@ -85,7 +85,11 @@ def gap_of(
         raise DataError(
             f"The problem is about models of the kind {problem.space.noun}, and a {type(model).__name__} was given; state a problem with the space of the model, or give another model."
         )
-    fitting = _with_actions(model, problem.task.actions(problem.dataset))
+    fitting = model
+    if not problem.task.predicts_numbers:
+        fitting = _with_actions(model, problem.task.actions(problem.dataset))
+    elif why := problem.task.unknown_actions(model.actions, problem.dataset):
+        raise DataError(f"The model does not fit the problem: {why}")
     value, candidate = problem.value(fitting), problem.space.candidate(fitting, problem)
     wrong = problem.violations(candidate)
     start = None if wrong else candidate
@@ -93,6 +97,10 @@ def gap_of(
     result = answer(problem, method, limits, start=start, progress=progress)
     if result.status is Status.ERROR:
         raise SolverFailure(f"{result.method} failed: {result.message}")
+    if not wrong and crosses(bound_of(result), value, problem.scale):
+        # Rows may answer thresholds that are none of the problem's tests.
+        strange = problem.space.strange_question(candidate, result.problem.dataset)
+        wrong = [strange] if strange else []
     if not wrong and crosses(bound_of(result), value, problem.scale):
         raise SolverFailure(
             f"{result.method} proves that no model is better than {result.bound:.12g}, but the given one has {value}. Please report this problem."

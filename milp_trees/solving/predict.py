@@ -15,6 +15,7 @@ from milp_trees.data.formats import PLAIN
 from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
 from milp_trees.models.array_rows import RawRows
+from milp_trees.models.predicted import HAZARDS, NUMBERS, PROBABILITIES, Predicts
 from milp_trees.models.space import predictor_class
 from milp_trees.results.reload import reload
 from milp_trees.results.result import Status
@@ -39,12 +40,15 @@ class Predictions:
         What tells the rows apart: the values of a column, or their numbers from 0.
     shares : mapping of label to list of float
         The probability of each class for every row; empty if it was not asked for.
+    outputs : tuple of str
+        Names of the numbers in a label, if a label is a list of several.
     """
 
     labels: list[Any]
     note: str
     names: list[Any]
     shares: Mapping[Any, list[float]]
+    outputs: tuple[str, ...] = ()
 
 
 def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple[list[Any], str]:
@@ -88,15 +92,69 @@ def predictions(
     ordered = {t.column for t in tests if t.order}
     categories = {column for column, kind in kinds if kind == "=="} | ordered
     numbers = {column for column, kind in kinds if kind in ("<=", "is")} - ordered
-    shares = _shares(tree, source, data) if proba else None  # before the new rows are read
+    kind = None if tree.predicts is None else tree.predicts.kind
+    if proba and kind in (NUMBERS, HAZARDS):
+        raise DataError("This tree predicts numbers, which have no classes; leave out --proba.")
+    shares = None
+    if proba and kind is None:  # before the new rows are read
+        shares = _shares(tree, source, data)
     frame, names = _read(table, source, target, categories - {target}, numbers, reading, name)
     rows = RawRows(tree.features, frame)
     routes = tree.routes(rows)
     labels = tree.predict(frame).tolist()
+    if tree.predicts is not None:
+        return _numbers(tree.predicts, labels, frame, names, source, proba)
     compared = target is not None and target in frame.columns
     note = _right(labels, frame[target].tolist(), str(target)) if compared else ""
     of_rows = {} if shares is None else {c: of[routes.leaf].tolist() for c, of in shares.items()}
     return Predictions(labels, note, names, of_rows)
+
+
+def _numbers(
+    predicts: Predicts,
+    found: list[Any],
+    frame: pd.DataFrame,
+    names: list[Any],
+    source: Mapping[str, Any],
+    proba: bool,
+) -> Predictions:
+    """The predictions of a tree whose leaves hold numbers, or probabilities of classes."""
+    columns = dict(source.get("columns") or {})
+    target = columns.get("target")
+    if predicts.kind == PROBABILITIES:
+        labels: list[Any] = [predicts.names[int(np.argmax(row))] for row in found]
+        note = ""
+        if target in frame.columns:
+            note = _right(labels, frame[target].tolist(), str(target))
+        shares = list(map(list, zip(*found, strict=True)))
+        return Predictions(
+            labels, note, names, dict(zip(predicts.names, shares, strict=True)) if proba else {}
+        )
+    if predicts.kind == HAZARDS:
+        return Predictions(found, "", names, {})
+    table = found if predicts.several else [[value] for value in found]
+    targets = columns.get("targets") or [target]
+    notes = [
+        _error([row[j] for row in table], frame[c], str(c))
+        for j, c in enumerate(targets)
+        if c in frame.columns
+    ]
+    outputs = predicts.names if predicts.several else ()
+    return Predictions(found, " ".join(notes), names, {}, outputs)
+
+
+def _error(predicted: list[float], column: pd.Series, target: str) -> str:
+    """A sentence on how far predictions are from a column: RMSE and R²."""
+    try:
+        true = column.to_numpy(dtype=float)
+    except (TypeError, ValueError):
+        true = np.array([np.nan])
+    if not np.isfinite(true).all():
+        return f"The column {target!r} holds something else than numbers; the predictions are not compared with it."
+    squares = float(((true - np.array(predicted)) ** 2).sum())
+    spread = float(((true - true.mean()) ** 2).sum())
+    share = f", and R² is {1 - squares / spread:.6g}" if spread else ""
+    return f"The root mean squared error against the column {target!r} is {np.sqrt(squares / len(true)):.6g}{share}."
 
 
 def _shares(tree: Any, source: dict[str, Any], data: str | Path | None) -> dict[Any, np.ndarray]:

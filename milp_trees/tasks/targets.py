@@ -95,5 +95,7 @@ def _read(dataset: Dataset, name: str) -> Numbers:
         raise DataError(
             f"The task {name} predicts numbers, and the target holds {strange!r}; check which column is the target."
         )
+    if not np.isfinite(np.array(classes, dtype=float)).all():
+        raise DataError(f"The task {name} predicts numbers, and one of the target is infinite.")
     found = whole_numbers(np.array(classes))
     return Numbers(found.whole[y][:, None], found.unit)

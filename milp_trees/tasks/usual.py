@@ -21,7 +21,7 @@ def usual_task(dataset: Dataset) -> Usual:
     """The task for data whose task is not named.
 
     It is `survival` for time and event, `squared-error` for measured numbers
-    (`milp_trees.data.targets.is_measured`), and otherwise `accuracy`.
+    (`milp_trees.data.role_problems.is_measured`), and otherwise `accuracy`.
 
     Parameters
     ----------
