@@ -26,6 +26,11 @@ def alternatives(
     """What the page says about other splits, per branch level by level, and why if nothing is."""
     if seconds <= 0:
         return [], "Other splits were not asked for when this page was written."
+    if not problem.task.offers(CostMatrix):
+        return (
+            [],
+            f"Other splits are not computed for the task {problem.task.name}, whose leaves predict numbers.",
+        )
     why = _refused(problem)
     if why:
         return [], f"Other splits are not computed: {why}"

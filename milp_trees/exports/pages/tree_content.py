@@ -8,6 +8,7 @@ import numpy as np
 
 from milp_trees.models.draw import action_colour, edge_labels, leaf_counts
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.predicted import leaf_rows, leaf_words
 from milp_trees.results.json import json_safe
 
 #: Longest text of a model on the page.
@@ -16,7 +17,12 @@ LONGEST_TEXT = 200_000
 
 def tree_nodes(model: Any, dataset: Any) -> list[dict[str, Any]]:
     """The nodes of a tree, parents first, or the rules of a list and its default rule last."""
-    counts = None if dataset is None else leaf_counts(model, dataset)
+    if dataset is None:
+        counts = None
+    elif model.predicts is None:
+        counts = leaf_counts(model, dataset)
+    else:
+        counts = leaf_rows(model, dataset).rows
     if hasattr(model, "rules"):
         return _rules(model, counts)
     out: list[dict[str, Any]] = []
@@ -27,7 +33,7 @@ def tree_nodes(model: Any, dataset: Any) -> list[dict[str, Any]]:
         at: dict[str, Any] = {}
         out.append(at)
         if isinstance(node, Leaf):
-            at["label"] = node.action
+            at["label"] = node.action if model.predicts is None else leaves
             found = None if counts is None else counts[leaves]
             leaves += 1
         else:
@@ -85,8 +91,16 @@ def literal(feature: Any, holds: bool) -> dict[str, Any]:
     }
 
 
-def labels(model: Any) -> dict[str, Any]:
-    """The labels of the actions with their colours."""
+def labels(model: Any, dataset: Any) -> dict[str, Any]:
+    """The labels of the actions with their colours; of predicted numbers those of the leaves."""
+    if model.predicts is not None:
+        known = None if dataset is None else leaf_rows(model, dataset)
+        actions = [model.actions[n.action] for n in model.nodes() if isinstance(n, Leaf)]
+        words = leaf_words(model.predicts, actions, known, action_colour)
+        return {
+            "labels": [", ".join(one.lines) for one in words],
+            "colours": [one.colour for one in words],
+        }
     return {
         "labels": [str(a) for a in model.actions],
         "colours": [action_colour(k) for k in range(len(model.actions))],

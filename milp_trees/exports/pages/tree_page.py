@@ -79,7 +79,7 @@ def tree_page(
         "total": None if rows is None else rows.total_rows,
         "columns": [{**c, **_examples(c, nodes)} for c in columns],
         "order": list(row["problem"]["data"].get("features") or [c["name"] for c in columns]),
-        **labels(model),
+        **labels(model, rows),
         "unit": row["unit"],
         "alternatives": _placed(nodes, others),
         "why_none": why,
