@@ -61,8 +61,8 @@ def target_fields(
     Raises
     ------
     DataError
-        A column of numbers holds something else, an event is neither 0 nor 1, or a time is not
-        above 0.
+        A column of numbers holds something else, an event is neither 0 nor 1, or a time is
+        negative.
     """
     if "targets" in meaning:
         names = meaning["targets"]
@@ -151,12 +151,12 @@ def _reads(value: Any) -> bool:
 
 
 def _times(name: str, column: pd.Series) -> np.ndarray:
-    """The times of survival data, which are numbers above 0."""
+    """The times of survival data, which are not negative."""
     values = _numbers(name, column, "--time").astype(float)
-    if (values <= 0).any():
-        row = int((values <= 0).argmax())
+    if (values < 0).any():
+        row = int((values < 0).argmax())
         raise DataError(
-            f"The column {name!r} (--time) must hold numbers above 0, and row {row} holds {values[row]:g}; drop that row, or check which column is the time."
+            f"The column {name!r} (--time) must hold times from 0 on, and row {row} holds {values[row]:g}; count from an earlier day, or check which column is the time."
         )
     return values
 

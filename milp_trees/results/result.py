@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.shown import Shown
@@ -342,6 +343,33 @@ class Result(Exportable):
         scope = covered({"problem": {"data": self.problem.dataset.source}})
         why = self.message if self.predictor is None or self.status is Status.ERROR else ""
         return f"<{'; '.join(filter(None, [self.line, scope, why]))}>"
+
+    def plot_survival(self, axes: Any = None) -> Any:
+        """Plot the survival curve of every leaf: Kaplan-Meier, and that of the tree.
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes, optional
+            One for each leaf, from left to right; by default those of a new figure.
+
+        Returns
+        -------
+        array of matplotlib axes
+
+        Raises
+        ------
+        DataError
+            There is no model, or its task is not about survival.
+        """
+        from milp_trees.results.survival_plot import plot_survival
+
+        task, dataset = self.problem.task, self.problem.dataset
+        if self.predictor is None or not hasattr(task, "cumulative_hazard"):
+            what = "no model" if self.predictor is None else f"a model of the task {task.name}"
+            raise DataError(
+                f"Survival curves are those of a model of the task survival; this result holds {what}."
+            )
+        return plot_survival(self.predictor, dataset, task.cumulative_hazard(dataset), axes)
 
     @property
     def constraints(self) -> list[str]:
