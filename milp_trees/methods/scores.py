@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.same_order import in_order_of
+from milp_trees.models.predicted import PROBABILITIES, predicts_of
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
     """Scores of a predictor on the training rows and on the test rows."""
     out: dict[str, float] = {}
-    test = in_order_of(test, problem.dataset)
+    predicts = predicts_of(problem.task, problem.dataset, predictor.actions)
+    if predicts is None or predicts.kind == PROBABILITIES:  # numbers have no order of classes
+        test = in_order_of(test, problem.dataset)
     for name, data in (("train", problem.dataset), ("test", test)):
         known = data is problem.dataset
         routes = problem.routes(predictor) if known else predictor.routes(data)
@@ -23,6 +26,7 @@ def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
         if (
             data.y is not None
             and data.classes is not None
+            and predicts is None
             and tuple(predictor.actions) == tuple(data.classes)
         ):
             right = data.row_counts[routes.action == data.y]

@@ -53,8 +53,10 @@ class Predicts:
     def from_json(cls, data: Mapping[str, Any]) -> Predicts:
         """What `to_json` described; ValueError for anything else."""
         kind, names = data["kind"], data["names"]
-        if kind not in (NUMBERS, HAZARDS, PROBABILITIES) or not isinstance(names, (list, tuple)):
+        if kind not in (NUMBERS, HAZARDS, PROBABILITIES):
             raise ValueError(f"a tree predicts {kind!r}, which is no kind of predictions")
+        if not isinstance(names, (list, tuple)):
+            raise ValueError("the names of its predictions are no list")
         return cls(kind, tuple(map(str, names)))
 
 
@@ -174,8 +176,8 @@ def leaf_words(
     table = [tuple(a) if isinstance(a, (tuple, list)) else (a,) for a in actions]
     if predicts.kind == PROBABILITIES:
         return [_probable(predicts, row, class_colour) for row in table]
-    shades = _shades([math.log(max(r[0], 1e-300)) if _is_hazard(predicts) else r[0] for r in table])
-    if _is_hazard(predicts):
+    shades = _shades(_scale(predicts, [row[0] for row in table]))
+    if predicts.kind == HAZARDS:
         shown = [rounded(row[0]) for row in table]
         return [
             LeafWords((f"θ = {text}",), f"θ = {row[0]!r}", shade)
@@ -226,8 +228,12 @@ def rounded(value: float, of_range: float = 0.0) -> str:
     return f"{value:.{min(places, 12)}f}"
 
 
-def _is_hazard(predicts: Predicts) -> bool:
-    return predicts.kind == HAZARDS
+def _scale(predicts: Predicts, values: list[float]) -> list[float]:
+    """Values on the scale of colours: of hazards the logarithms, where 0 counts as the least."""
+    if predicts.kind != HAZARDS:
+        return values
+    least = min((v for v in values if v > 0), default=1.0)
+    return [math.log(max(v, least)) for v in values]
 
 
 def _places(size: float, digits: int) -> int:
@@ -254,9 +260,11 @@ def _probable(predicts: Predicts, row: Sequence[float], colour: Callable[[int], 
     """The most probable classes of a leaf."""
     order = sorted(range(len(row)), key=lambda k: -row[k])
     names = predicts.names or tuple(map(str, range(len(row))))
-    shown = [f"{names[k]} {rounded(row[k])}" for k in order[:MOST_SHOWN] if row[k] or k == order[0]]
+    shown = [
+        f"P({names[k]}) {rounded(row[k])}" for k in order[:MOST_SHOWN] if row[k] or k == order[0]
+    ]
     more = ("…",) if sum(row[k] > 0 for k in order) > MOST_SHOWN else ()
-    whole = ", ".join(f"{names[k]} {row[k]!r}" for k in order)
+    whole = ", ".join(f"P({names[k]}) {row[k]!r}" for k in order)
     return LeafWords((*shown, *more), whole, colour(order[0]))
 
 

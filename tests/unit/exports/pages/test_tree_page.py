@@ -129,3 +129,16 @@ def test_other_splits_are_refused_with_the_reason(result):
         result.save_html("x.html", seconds=-1.0)
     with pytest.raises(DataError, match="shows a whole result"):
         result.tree.export("html")
+
+
+def test_leaves_that_predict_numbers_show_mean_deviation_and_rows():
+    data = mt.Dataset([[0], [0], [1], [1]], [mt.BinaryFeature("a")], y=[1.0, 2.0, 7.5, 8.0])
+    result = mt.solve(mt.Problem(data, mt.tasks.SquaredError(), mt.Trees(max_depth=1)))
+    page = result.export("html")
+    held = json.loads(block(page, "data"))
+    assert held["labels"] == ["1.500 ± 0.500", "7.750 ± 0.250"]
+    assert len(set(held["colours"])) == 2
+    leaves = [node for node in held["nodes"] if "label" in node]
+    assert [(node["label"], node["rows"]) for node in leaves] == [(0, 2), (1, 2)]
+    assert "squared-error, whose leaves predict numbers" in held["why_none"]
+    assert held["result"]["predictor"] == result.to_json()["predictor"]
