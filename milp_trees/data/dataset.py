@@ -277,10 +277,10 @@ class Dataset(Counted):
         """What the data hold in the place of classes, and what to do about it."""
         names = tuple(self.target_names or ())
         if names == ("time", "event"):
-            return "and these are survival data; take the task survival."
+            return "and these are survival data; take a task for them."
         shown = ", ".join(map(repr, names))
         held = f"the target {shown} holds" if len(names) == 1 else f"the targets {shown} hold"
-        return f"and {held} measured numbers; take the task squared-error, or name another column with --target."
+        return f"and {held} measured numbers; take a task of regression, or name another column with --target."
 
     @cached_property
     def protected(self) -> dict[str, Any] | None:

@@ -308,7 +308,7 @@ def _meant(table: Table) -> list[str]:
     held = table.frame[table.target].dropna()
     if held.dtype.kind not in "iuf" or not is_measured(held.to_numpy(), len(table.frame)):
         return []
-    message = f"{table.target!r} holds {held.nunique()} different numbers, so solve takes the task squared-error (regression)"
+    message = f"{table.target!r} holds {held.nunique()} different numbers, so solve takes a task of regression"
     return [message + ("." if measurement(held) else "; --task accuracy takes them as classes.")]
 
 

@@ -25,9 +25,9 @@ SURVIVAL = ("time", "event")
 
 
 def measured_target(dataset: Dataset) -> int:
-    """Number of different values of a target of measured numbers (`milp_trees.data.role_problems.is_measured`); 0 for classes.
+    """Number of different values of a target of measured numbers; 0 for classes.
 
-    Rows that were left out for scores count as rows, so that a split does not change the answer.
+    They are told apart by `milp_trees.data.role_problems.is_measured`. Rows that were left out for scores count as rows, so that a split does not change the answer.
     """
     if dataset.target_names is not None:
         return 0 if dataset.left_out or dataset.targets is None else len(np.unique(dataset.targets))

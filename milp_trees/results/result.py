@@ -63,7 +63,7 @@ class Solution:
     coordinates: tuple[Value, ...] = ()
 
     def on(self, dataset: Any, task: Any = None) -> Solution:
-        """The solution whose predictor knows the rows of a dataset, if it shows them, and a task."""
+        """The solution whose predictor knows the rows of a dataset, if it shows them."""
         shows = isinstance(self.predictor, Shown)
         return replace(self, predictor=self.predictor.on(dataset, task)) if shows else self
 

@@ -1,8 +1,6 @@
 """Commands with a table whose target is a number."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -76,7 +74,7 @@ def test_a_target_that_is_no_number_is_refused(cars):
     assert "predicts numbers, and the target holds 'A'" in message
     message = fails("solve", cars, "--target", "price", "--task", "accuracy", "--depth", 1)
     assert "needs classes, and the target 'price' holds measured numbers" in message
-    assert "take the task squared-error" in message
+    assert "take a task of regression" in message
 
 
 def test_several_targets_are_predicted_together(cars, tmp_path):
@@ -161,13 +159,12 @@ def test_new_numbers_among_test_rows_are_no_unknown_classes():
     assert result.scores["test_rmse"] > result.scores["train_rmse"]
 
 
-@pytest.mark.skipif("MILP_TREES_DATA" not in os.environ, reason="needs the shared data")
 @pytest.mark.parametrize(
     "name, depth, value",
     [("airfoil-binary.csv", 5, 43026.7126538), ("seoul-bike-binary.csv.gz", 3, 1868102153.08)],
 )
-def test_public_data_have_their_optimum(name, depth, value):
-    path = Path(os.environ["MILP_TREES_DATA"]) / "regression" / name
+def test_public_data_have_their_optimum(name, depth, value, data_folder):
+    path = data_folder / "regression" / name
     found = run("solve", path, "--task", "squared-error", "--depth", depth, "--json")
     result = json.loads(found.stdout)
     assert result["status"] == "optimal"

@@ -1,8 +1,6 @@
 """Targets that are numbers: one, several, or time and event."""
 
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -137,7 +135,9 @@ def test_a_split_does_not_change_the_task():
 
 def test_classification_of_measured_numbers_says_what_to_do():
     data = mt.load(FRAME, targets=["size"], features=["a"])
-    with pytest.raises(mt.DataError, match="'size' holds measured numbers; take the task"):
+    with pytest.raises(
+        mt.DataError, match="'size' holds measured numbers; take a task of regression"
+    ):
         mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)))
 
 
@@ -145,7 +145,7 @@ def test_look_says_what_a_numeric_target_is_for():
     frame = pd.DataFrame({"a": [0, 1] * 50, "y": np.arange(100) / 7})
     found = mt.look(frame)
     assert found.problems == ()
-    assert any("solve takes the task squared-error" in one for one in found.guessed)
+    assert any("solve takes a task of regression" in one for one in found.guessed)
     assert not any("--task accuracy" in one for one in found.guessed)
     whole = mt.look(frame.assign(y=np.arange(100)))
     assert any("accuracy takes them as classes" in one for one in whole.guessed)
@@ -176,9 +176,8 @@ def test_equal_rows_are_grouped_by_their_targets(tmp_path):
     assert data.target_names == ("u", "v")
 
 
-@pytest.mark.skipif("MILP_TREES_DATA" not in os.environ, reason="needs the shared data")
-def test_public_survival_data_are_read():
-    folder = Path(os.environ["MILP_TREES_DATA"]) / "survival"
+def test_public_survival_data_are_read(data_folder):
+    folder = data_folder / "survival"
     data = mt.load(folder / "gbsg2-binary.csv", event="cens", time="time")
     assert data.n_rows == 686
     assert data.targets[:, 1].sum() == 299
