@@ -166,7 +166,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         from milp_trees.tasks.constraints import check_groups_differ
 
         space = self.space()
-        task = self.make_task()  # before the data are read, which can take long
+        task = self._stated()  # before the data are read, which can take long
         train, test = self._load(binarizer=self.binarize, **self._roles(), **self.reading)
         task, why = self._usual(task, train)
         check_groups_differ(getattr(task, "constraints", ()), train)
@@ -191,7 +191,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             Nothing limits the length of rule lists, or there is no column of groups to compare.
         """
         space = self.space()  # a limit of trees is refused first
-        task = self.make_task()
+        task = self._stated()
         if space.endless and not space.is_bounded and not getattr(task, "penalised", True):
             raise DataError(space.endless)
         if getattr(against, "compares_groups", False) and self.group is None:
@@ -249,6 +249,18 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             return problem if first_that_takes(free) is None else free
         return free if registry.method(method).unsupported(free) is None else problem
 
+    def _stated(self) -> Any:
+        """The task that was named, or the ordinary one if it takes the options that were given.
+
+        None stands for options of another task, which the data may turn out to be for.
+        """
+        try:
+            return self.make_task()
+        except DataError:
+            if self.task is not None or self.rule_lists or self.event or self.time:
+                raise
+            return None
+
     def _usual(self, task: Any, train: Dataset) -> tuple[Any, list[str]]:
         """The task of the data if none was named, with a line that says why it is taken."""
         from milp_trees.tasks.usual import usual_task
@@ -257,7 +269,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             return task, []
         usual = usual_task(train)
         if not usual.why:
-            return task, []
+            return task or self.make_task(), []
         try:
             found = self.make_task(usual.name)
         except DataError as error:
