@@ -31,6 +31,7 @@ from .estimators.binarizer import Binarizer as Binarizer
 from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensitiveTreeClassifier
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
+from .estimators.regression import OptimalTreeRegressor as OptimalTreeRegressor
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV

@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.estimators._class_weight import exact_class_weight
+from milp_trees.estimators._criterion import (
+    check_loss,
+    loss_named,
+    refuse_penalties,
+    task_with,
+)
 from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._tables import Classifier
 from milp_trees.estimators._trees import OptimalModel, check_weights, take
 from milp_trees.estimators._warning import warn_user
 from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees
 from milp_trees.tasks.base import Task
+from milp_trees.tasks.leaf_sums import LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
 
 #: A target of more numbers than this, with fewer rows for each, is taken for a quantity.
 MANY_CLASSES, ROWS_OF_A_CLASS = 20, 20
+#: The criterion of leaves that choose a class; others predict probabilities.
+ERRORS = "accuracy"
 #: What to do with a quantity.
 QUANTITY = "cut it into classes, for example with pandas.qcut(y, 4, labels=False), or fit a regression tree, such as sklearn.tree.DecisionTreeRegressor"
 
@@ -32,8 +42,9 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and `fit` calls the methods below in turn."""
 
     task: Any
-    #: A parameter that some classifiers lack.
+    #: Parameters that some classifiers lack.
     class_weight: Any = None
+    criterion: Any = ERRORS
 
     def _prepare(
         self,
@@ -90,9 +101,11 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
                 "task is a Task, which weights the classes itself; give class_weight to the Task instead."
             )
         self.class_weight_ = exact_class_weight(self.class_weight, labels, codes, weights)
-        again = _repeats(weights, len(codes))
-        fitted_on, target = (X, codes) if again is None else (take(X, again), codes[again])
-        self._fit_binarizer(fitted_on, target, table)
+        fitted_on = self._binarized(X, codes, weights, table)
+        if self.class_weight_ is not None and self._predicts_probabilities:
+            # Of a loss of probabilities a factor of a class is one of the weights of its rows.
+            factors = np.array([float(w) for w in self.class_weight_.values()])
+            weights = factors[codes] * (1.0 if weights is None else weights)
         dataset = self.binarizer_.dataset(
             X,
             codes,
@@ -102,7 +115,25 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             groups=groups,
             group_column=column,
         )
+        if self._predicts_probabilities:
+            self._check_probabilities(dataset)
         return dataset, codes, X
+
+    @property
+    def _predicts_probabilities(self) -> bool:
+        """Whether leaves are to predict probabilities instead of a class."""
+        return not (isinstance(self.criterion, str) and self.criterion == ERRORS)
+
+    def _check_probabilities(self, dataset: Dataset) -> None:
+        """Raise DataError if the loss of the criterion is not one of probabilities of classes."""
+        from milp_trees.problems.problem import Problem
+
+        view: Any = Problem(dataset, self._stated_task(False), Trees(0)).view(LeafSums)  # type: ignore[type-abstract]
+        predicted = view.leaf_actions(view.sums[:1])[1][0]
+        if not isinstance(predicted, tuple) or len(predicted) != len(self.classes_):
+            raise DataError(
+                f'criterion must be a loss of predicted probabilities, such as "gini" or "log_loss", or "{ERRORS}"; the leaves of {self.criterion!r} predict something else.'
+            )
 
     def _count(self, codes: np.ndarray, dataset: Dataset | None = None) -> None:
         """Compute the shares of the classes in the leaves, with the weights of rows and classes.
@@ -122,6 +153,10 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         labels, weights = self.classes_, dataset.row_weights
         if self.class_weight_ is not None:
             weights = weights * np.array([float(w) for w in self.class_weight_.values()])[codes]
+        if self._of_probabilities:
+            actions = np.array(self._fitted.actions, dtype=float)
+            self._shares_ = actions[list(routes.leaf_actions)]
+            return
         size = self._fitted.n_leaves, len(labels)
         places = np.asarray(routes.leaf, dtype=np.int64) * size[1] + codes
         self._shares_ = np.bincount(places, weights, size[0] * size[1]).reshape(size)
@@ -149,11 +184,10 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             The parameter `task` is no classification task, or it does not take the penalties, the
             constraints or the weights.
         """
+        if self._predicts_probabilities:
+            return self._stated_loss(instead)
         if isinstance(self.task, Task):
-            if any(self._penalties().values()):
-                raise DataError(
-                    "task is a Task, which has penalties and constraints of its own; give them to the Task instead."
-                )
+            refuse_penalties("task", self._penalties())
             return self.task
         name = self.task
         if not isinstance(name, str):
@@ -174,30 +208,50 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             raise DataError(
                 f'task="{name}" takes no row weights; leave out sample_weight, or use task="accuracy".'
             )
-        penalties = self._penalties() | instead
-        known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
         if self.class_weight_ is not None:
-            if "class_weight" not in known or "class_weight" in given:
+            if "class_weight" not in {f.name for f in fields(kind)} or "class_weight" in given:  # type: ignore[arg-type]
                 raise DataError(
                     f'task="{name}" takes no class_weight beside it; leave it out, or use task="accuracy".'
                 )
             given["class_weight"] = self.class_weight_
-        given |= {k: v for k, v in penalties.items() if k in known or v}
-        if not given.keys() <= known:
+        return task_with(name, kind, given, self._penalties() | instead)
+
+    def _stated_loss(self, instead: dict[str, Any]) -> Task:
+        """The loss of the criterion with its penalties."""
+        if self.task != ERRORS:
             raise DataError(
-                f"The task {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}."
+                f"Give either task={self.task!r} or criterion={self.criterion!r}; both say what the tree optimises."
             )
-        task: Task = kind(**given)
-        return task
+        if isinstance(self.criterion, Task):
+            refuse_penalties("criterion", self._penalties())
+            check_loss(
+                self.criterion, f"criterion must be the Task of a loss; got {self.criterion}."
+            )
+            return self.criterion
+        kind, given = loss_named(self.criterion, f'"{ERRORS}", "gini" or "log_loss"')
+        return task_with(self.criterion, kind, given, self._penalties() | instead)
+
+    @property
+    def _of_probabilities(self) -> bool:
+        """Whether the leaves of the fitted model predict probabilities."""
+        return any(isinstance(action, tuple) for action in self._fitted.actions)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted label of every row, shape (n,)."""
-        chosen = self._chosen(X)
+        """Predicted label of every row, shape (n,); of probabilities the most probable one."""
+        check_is_fitted(self)
+        if self._of_probabilities:
+            chosen = self.predict_proba(X).argmax(axis=1)
+        else:
+            chosen = self._chosen(X)
         labels: np.ndarray = self.classes_[chosen]
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of each class among the weighted training rows in a row's leaf, shape (n, K)."""
+        """Probability of each class in a row's leaf, shape (n, K).
+
+        It is the share of the class among the weighted training rows there, or what the leaves of
+        the criterion predict.
+        """
         leaf = self.apply(X)
         shares: np.ndarray = self._shares_[leaf]
         return shares
@@ -234,13 +288,3 @@ def _check_two_count(labels: tuple[Any, ...], codes: np.ndarray) -> None:
         raise DataError(
             f"sample_weight is zero in every row that is not of the class {labels[counted[0]]!r}; rows of at least two classes must count."
         )
-
-
-def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray | None:
-    """Indices of the rows from which thresholds are chosen; None for every row once.
-
-    If the weights are whole numbers of modest size, each index is repeated as often as its weight.
-    """
-    if weights is None or (weights != np.floor(weights)).any() or weights.sum() > 100 * n:
-        return None
-    return np.repeat(np.arange(n), weights.astype(np.int64))

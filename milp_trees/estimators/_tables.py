@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
 from milp_trees.common.errors import DataError
 from milp_trees.data.checks import check_no_gap
@@ -116,16 +116,21 @@ def _with_names(X: Any, what: str, known: list[Any] | None) -> Any:
     return X if names == list(range(len(names))) else X.set_axis(list(map(str, names)), axis=1)
 
 
-def plain_rows(X: Any, y: Any) -> NumberTable | None:
-    """The table of an array of plain numbers beside an array of labels; None for anything else.
+def plain_rows(X: Any, y: Any, quantities: bool = False) -> NumberTable | None:
+    """The table of an array of plain numbers beside an array of targets; None for anything else.
 
     These are the rows in which scikit-learn's `validate_data` finds nothing to change or refuse, and
-    its checks take as long as a small search.
+    its checks take as long as a small search. Targets are labels, or `quantities`: finite numbers,
+    of which a row may have several.
     """
-    plain = type(X) is np.ndarray and type(y) is np.ndarray and y.ndim == 1
-    if not plain or y.dtype.kind not in "biuU" or X.ndim != 2:
+    if type(X) is not np.ndarray or type(y) is not np.ndarray or X.ndim != 2:
         return None
-    return number_table(X) if len(X) == len(y) and X.shape[1] else None
+    if quantities:
+        numbers = y.ndim in (1, 2) and y.dtype.kind in "biuf" and y.dtype.itemsize <= 8
+        taken = numbers and y.size > 0 and bool(np.isfinite(y).all())
+    else:
+        taken = y.ndim == 1 and y.dtype.kind in "biuU"
+    return number_table(X) if taken and len(X) == len(y) and X.shape[1] else None
 
 
 class Classifier(TakesTables, ClassifierMixin):  # type: ignore[misc]
@@ -139,6 +144,27 @@ class Classifier(TakesTables, ClassifierMixin):  # type: ignore[misc]
         X : array or DataFrame of shape (n, p)
         y : array of shape (n,)
             True labels.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        return float(super().score(X, y, sample_weight))
+
+
+class Regressor(TakesTables, RegressorMixin):  # type: ignore[misc]
+    """Base of regressors: scikit-learn's, whose `score` checks its tables."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination R² of the predictions, the mean over several targets.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array of shape (n,) or (n, k)
+            True targets.
         sample_weight : array of shape (n,), optional
             Weights of the rows.
 

@@ -22,7 +22,7 @@ from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._progress import ProgressCallbacks
-from milp_trees.estimators._solving import solved
+from milp_trees.estimators._solving import sizes_of, solved
 from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators._tables import TakesTables, plain_rows
@@ -37,9 +37,12 @@ from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
+    from milp_trees.results.size_path import SizePath
     from milp_trees.tasks.base import Task
 
 
+#: Options of scikit-learn's validation for targets that are numbers, one or several a row.
+QUANTITIES = {"multi_output": True, "y_numeric": True}
 #: Forms of sparse tables that are taken as they are; others are converted.
 SPARSE = ("csc", "csr")
 
@@ -111,7 +114,8 @@ class OptimalModel(TakesTables, ProgressCallbacks, BaseEstimator, ABC):  # type:
         X = with_text_columns(X)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
-            numbers = None if options else plain_rows(X, y)
+            quantities = options == QUANTITIES
+            numbers = plain_rows(X, y, quantities) if quantities or not options else None
             if numbers is not None:
                 self.n_features_in_ = len(numbers)
                 self.__dict__.pop("feature_names_in_", None)
@@ -180,6 +184,15 @@ class OptimalModel(TakesTables, ProgressCallbacks, BaseEstimator, ABC):  # type:
         else:
             self.binarizer_ = Binarizer(kind=given, n_bins=self.n_bins)
         self.binarizer_._fit_among(X, target, table)
+
+    def _binarized(
+        self, X: Any, target: np.ndarray, weights: np.ndarray | None, table: Any = None
+    ) -> Any:
+        """Choose the binary features from weighted rows; the rows that were looked at."""
+        again = _repeats(weights, len(target))
+        fitted_on, learned = (X, target) if again is None else (take(X, again), target[again])
+        self._fit_binarizer(fitted_on, learned, table)
+        return fitted_on
 
     # -- solving -------------------------------------------------------------------------------------
 
@@ -256,6 +269,8 @@ class OptimalTree(Inspected, OptimalModel):
 
     _fitted_as = "tree_"
     tree_: Any
+    #: Parameters: (whether rows have weights, penalties instead of those of the estimator).
+    _stated_task: Callable[..., Task]
 
     def _space_of(self) -> Trees:
         return self._trees(self.max_leaf_nodes)
@@ -272,6 +287,22 @@ class OptimalTree(Inspected, OptimalModel):
             split_on_group=getattr(self, "split_on_group", False),
             min_samples_treatment=getattr(self, "min_samples_treatment", 0),
         )
+
+    def _path_of_sizes(
+        self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
+    ) -> SizePath:
+        """The optimal trees of all sizes for the estimator's task without its `ccp_alpha`."""
+        most = (
+            max_leaf_nodes
+            or self.max_leaf_nodes
+            or (16 if self.max_depth is None else min(16, 2**self.max_depth))
+        )
+        problem = Problem(
+            dataset,
+            self._stated_task(weighted, leaf_penalty=0),
+            self._trees(most),
+        )
+        return sizes_of(problem, most, self._method(), self._limits())
 
     def get_depth(self) -> int:
         """Depth of the fitted tree: the number of levels of splits."""
@@ -381,6 +412,16 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if not weights.any():
         raise DataError("sample_weight is zero in every row; at least one row must count.")
     return np.asarray(weights)
+
+
+def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray | None:
+    """Indices of the rows from which thresholds are chosen; None for every row once.
+
+    If the weights are whole numbers of modest size, each index is repeated as often as its weight.
+    """
+    if weights is None or (weights != np.floor(weights)).any() or weights.sum() > 100 * n:
+        return None
+    return np.repeat(np.arange(n), weights.astype(np.int64))
 
 
 def action_values(y: Any) -> np.ndarray:

@@ -15,11 +15,9 @@ from sklearn.base import clone
 
 from milp_trees.estimators._classifier import OptimalClassifier
 from milp_trees.estimators._progress import with_progress
-from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._trees import OptimalTree
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
 
 
@@ -41,10 +39,16 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         What the tree optimises: a Task, or the name of a registered one such as "accuracy",
         "balanced-accuracy", "f1", "auc" or "mcc". A Task has its own penalties and constraints, and
         it decides whether rows are weighted.
+    criterion : {"accuracy", "gini", "log_loss", "entropy"} or Task, default="accuracy"
+        What a leaf predicts and what that costs. "accuracy": a class, and its errors (or those of
+        `task`). "gini" and "log_loss" (also called "entropy"): probabilities of the classes, and
+        their squared error (Brier score) or their negative log likelihood, summed over the rows.
+        `ccp_alpha` is then a share of the loss of a single leaf.
     class_weight : mapping of class to number, "balanced", or None, default=None
         Factor of the errors on the rows of each class, 1 for a class that is not named. "balanced"
         gives all classes the same total weight. Factors are exact rationals (0.1 is one tenth) and
-        multiply `sample_weight`; the task must be "accuracy" or "weighted".
+        multiply `sample_weight`; the task must be "accuracy" or "weighted", or `criterion` a loss of
+        probabilities.
     ccp_alpha : number, default=0
         Penalty per leaf, added to the loss as a rate: with 0.01 a further leaf must correct more
         than one percent of the rows. It is the `leaf_penalty` of the tasks, and it plays the role
@@ -126,6 +130,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         task: Any = "accuracy",
+        criterion: Any = "accuracy",
         class_weight: Any = None,
         ccp_alpha: Any = 0.0,
         constraints: Any = (),
@@ -146,6 +151,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.task = task
+        self.criterion = criterion
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.constraints = constraints
@@ -237,22 +243,5 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         """
         model = clone(self)
         dataset, _, _ = model._prepare(X, y, sample_weight, groups)
-        path: SizePath = model._path(dataset, sample_weight is not None, max_leaf_nodes)
+        path: SizePath = model._path_of_sizes(dataset, sample_weight is not None, max_leaf_nodes)
         return path
-
-    def _path(
-        self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
-    ) -> SizePath:
-        from milp_trees.problems.problem import Problem
-
-        most = (
-            max_leaf_nodes
-            or self.max_leaf_nodes
-            or (16 if self.max_depth is None else min(16, 2**self.max_depth))
-        )
-        problem = Problem(
-            dataset,
-            self._stated_task(weighted, leaf_penalty=0),
-            self._trees(most),
-        )
-        return sizes_of(problem, most, self._method(), self._limits())

@@ -149,7 +149,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             As for `OptimalTreeClassifier`.
         """
         dataset, codes, _ = self._prepare(X, y, sample_weight, groups)
-        path = self._path(dataset, sample_weight is not None)
+        path = self._path_of_sizes(dataset, sample_weight is not None)
         if not path.proven:
             why = f"{path.method} reached a limit before every size of tree was proven optimal; the trees found are kept. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
             warn_user(why, ConvergenceWarning)
@@ -213,7 +213,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             dataset, codes, _ = model._prepare(
                 _safe_indexing(X, train), y[train], weights, inside, within
             )
-            path = model._path(dataset, weights is not None)
+            path = model._path_of_sizes(dataset, weights is not None)
             unseen, truth = _safe_indexing(X, test), y[test]
             known: dict[int, float] = {}
             for penalty in penalties:
