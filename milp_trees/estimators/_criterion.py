@@ -9,7 +9,6 @@ from typing import Any
 from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.base import Task
-from milp_trees.tasks.leaf_sums import LeafSums
 
 #: Names of scikit-learn for losses that are called otherwise here.
 OTHER_NAMES = {"entropy": "log-loss"}
@@ -46,7 +45,7 @@ def loss_named(criterion: Any, examples: str) -> tuple[type[Task], dict[str, Any
 
 def check_loss(task: Any, why: str) -> None:
     """Raise DataError if a task is not one whose leaves predict numbers."""
-    if LeafSums not in task.view_makers:
+    if not task.predicts_numbers:
         raise DataError(why)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
+from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from milp_trees.models.shown import Shown
     from milp_trees.tasks.base import Task
 
+#: Views of tasks whose loss follows from sums over the rows of leaves.
+OF_SUMS = (CostMatrix, LeafSums)
 #: Parts of tasks that are no loss, and what stands for none of them.
 NO_LOSS = {
     "leaf_penalty": 0,
@@ -89,12 +92,10 @@ def drops(problem: Problem, model: Shown) -> np.ndarray:
         one in which the two sides of the node are leaves, both with the best actions there.
     """
     task = loss_of(problem.task)
-    if task.offers(CostMatrix):
-        view = Problem(problem.dataset, task, Trees(1)).view(CostMatrix)
-        leaf = model.routes(problem.dataset).leaf
-        sums = np.zeros((model.n_leaves, view.n_actions), dtype=np.int64)
-        np.add.at(sums, leaf, view.costs)
-        return drops_of_sums(model, sums, lambda rows: rows.min(axis=1))
+    if any(map(task.offers, OF_SUMS)):
+        view = Problem(problem.dataset, task, Trees(1)).first_view(OF_SUMS)
+        sums = leaf_totals(model, view, problem.dataset)
+        return drops_of_sums(model, sums, view.leaf_values)
     stated = replace(problem, task=task)
     sign = 1 if task.sense == "max" else -1
     K = range(len(model.actions))
@@ -107,6 +108,13 @@ def drops(problem: Problem, model: Shown) -> np.ndarray:
         for k in range(len(model.splits))
     ]
     return np.maximum(0.0, np.array(found))
+
+
+def leaf_totals(model: Shown, view: Any, dataset: Any) -> np.ndarray:
+    """Sums over the rows of a dataset in every leaf of a model, from the view of all rows."""
+    totals = np.zeros((model.n_leaves, view.sums.shape[1]), dtype=np.int64)
+    np.add.at(totals, model.routes(dataset).leaf, view.sums)
+    return totals
 
 
 def loss_of(task: Task) -> Task:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import DataError
+from milp_trees.estimators._importance import OF_SUMS, leaf_totals
 from milp_trees.estimators._warning import warn_user
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -48,11 +48,11 @@ class Ask:
     no: Ask | Leaf
 
 
-def given_start(start: Any, fitted_as: str, columns: Sequence[str]) -> Any:
+def given_start(start: Any, fitted_as: str, columns: Sequence[str], several: bool = False) -> Any:
     """The parameter `start` as a predictor, a method's name, None, or what `of_sklearn` gives."""
     inner = getattr(start, "tree_", None)
     if hasattr(inner, "children_left"):
-        return of_sklearn(start, columns)
+        return of_sklearn(start, columns, several)
     if type(start).__module__.startswith("sklearn.tree"):
         raise DataError(
             f"start is a {type(start).__name__} that is not fitted; fit it on the same columns first."
@@ -60,17 +60,22 @@ def given_start(start: Any, fitted_as: str, columns: Sequence[str]) -> Any:
     return getattr(start, fitted_as, start)
 
 
-def of_sklearn(start: Any, columns: Sequence[str]) -> tuple[Ask | Leaf, tuple[Any, ...]]:
-    """The root of a fitted tree of scikit-learn, and the labels of its leaves' numbers."""
+def of_sklearn(
+    start: Any, columns: Sequence[str], several: bool = False
+) -> tuple[Ask | Leaf, tuple[Any, ...]]:
+    """The root of a fitted tree of scikit-learn, and the labels of its leaves' numbers.
+
+    With `several` its outputs are of no interest, and there are no labels.
+    """
     tree = start.tree_
     names = [str(c) for c in getattr(start, "feature_names_in_", ())] or list(columns)
     unknown = [name for name in names if name not in columns]
     if unknown or tree.n_features != len(names):
         what = f"asks the column {unknown[0]!r}" if unknown else f"has {tree.n_features} columns"
         raise _for_other_columns(what, columns)
-    if tree.n_outputs > 1:
+    if tree.n_outputs > 1 and not several:
         raise DataError("The start predicts several outputs; fit a tree with one.")
-    labels = getattr(start, "classes_", None)
+    labels = None if several else getattr(start, "classes_", None)
 
     def read(node: int) -> Ask | Leaf:
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
@@ -188,8 +193,8 @@ class Placing:
 def placed_start(start: Any, problem: Problem, table: Any) -> Any:
     """The start for a problem: a tree is moved onto its features, other starts stay as they are.
 
-    The leaves get the actions of least cost on their training rows, if the task has costs; otherwise
-    they keep their labels.
+    The leaves get the actions of least cost on their training rows, if the task has costs or its
+    leaves predict numbers; otherwise they keep their labels.
 
     Parameters
     ----------
@@ -210,7 +215,10 @@ def placed_start(start: Any, problem: Problem, table: Any) -> Any:
         action is best.
     """
     data = problem.dataset
-    if isinstance(start, Tree) and not set(start.splits) <= set(data.index):
+    known = isinstance(start, Tree) and set(start.splits) <= set(data.index)
+    if known and problem.task.predicts_numbers:  # the predictions are those of these rows
+        return problem.first_view(OF_SUMS).decided(start)
+    if isinstance(start, Tree) and not known:
         columns = [str(c) for c in table]
         for test in start.splits:
             if test.column not in columns:
@@ -226,7 +234,7 @@ def placed_start(start: Any, problem: Problem, table: Any) -> Any:
     by_name: Mapping[str, Any] = {str(c): table[c] for c in table}
     placing = Placing(features, by_name, problem.space)
     tree = Tree(placing.place(ask, np.arange(data.n_rows)), actions)
-    if problem.task.offers(CostMatrix):
+    if any(map(problem.task.offers, OF_SUMS)):
         tree = _cheapest(tree, problem)
     else:
         place = {str(a): k for k, a in enumerate(actions)}
@@ -250,10 +258,8 @@ def _relabelled(node: Node, numbers: list[int]) -> Node:
 
 def _cheapest(tree: Tree, problem: Problem) -> Tree:
     """The tree with the cheapest actions, and with sides merged while it has too many leaves."""
-    view = problem.view(CostMatrix)
-    sums = np.zeros((tree.n_leaves, view.n_actions), dtype=np.int64)
-    np.add.at(sums, tree.routes(problem.dataset).leaf, view.costs)
-    leaves = iter(sums)
+    view = problem.first_view(OF_SUMS)
+    leaves = iter(leaf_totals(tree, view, problem.dataset))
 
     def read(node: Node) -> Any:
         if isinstance(node, Leaf):
@@ -264,17 +270,22 @@ def _cheapest(tree: Tree, problem: Problem) -> Tree:
     root = read(tree.root)
     most = getattr(problem.space, "max_leaf_nodes", None)
     for _ in range(max(0, tree.n_leaves - most) if most else 0):
-        root = _merged(root)
+        root = _merged(root, view.leaf_values)
+    kept: list[np.ndarray] = []
 
     def write(part: Any) -> Node:
         if isinstance(part, np.ndarray):
-            return Leaf(int(part.argmin()))
-        return Branch(part[0], write(part[1]), write(part[2]))
+            kept.append(part)
+            return Leaf(len(kept) - 1)
+        left = write(part[1])
+        return Branch(part[0], left, write(part[2]))
 
-    return Tree(write(root), tree.actions)
+    shape = write(root)
+    best, actions = view.leaf_actions(np.array(kept))
+    return Tree(_relabelled(shape, best), actions)
 
 
-def _merged(root: Any) -> Any:
+def _merged(root: Any, cost: Callable[[np.ndarray], np.ndarray]) -> Any:
     """The tree in which the two sibling leaves are one whose merging costs least."""
     best: tuple[int, Any, int] | None = None
 
@@ -283,7 +294,8 @@ def _merged(root: Any) -> Any:
         if isinstance(part, np.ndarray):
             return
         if isinstance(part[1], np.ndarray) and isinstance(part[2], np.ndarray):
-            loss = int((part[1] + part[2]).min() - part[1].min() - part[2].min())
+            whole, one, other = cost(np.stack([part[1] + part[2], part[1], part[2]])).tolist()
+            loss = whole - one - other
             if best is None or loss < best[0]:
                 best = loss, parent, side
         look(part[1], part, 1)

@@ -212,7 +212,8 @@ class OptimalModel(TakesTables, ProgressCallbacks, BaseEstimator, ABC):  # type:
         problem = Problem(dataset, task, self._space_of())
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
-        start = given_start(self.start, self._fitted_as, [str(c) for c in table])
+        columns, several = [str(c) for c in table], task.predicts_numbers
+        start = given_start(self.start, self._fitted_as, columns, several)
         start = placed_start(start, problem, table)
         self._keep(self._run(problem, self._method(), start))
 

@@ -22,6 +22,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
+from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
@@ -174,22 +175,45 @@ class CodedColumns:
         self.columns = np.unique(self.codes.column[kept])
 
     def fit(self, model: Any, most: int) -> Any:
-        """The classifier fitted to the best actions of some rows; None if there is no choice."""
-        target = target_of(self.problem)
-        if target is None or not len(self.columns):
+        """The model fitted to the targets of some rows; None if there is nothing to learn."""
+        found = self.sample(most) if len(self.columns) else None
+        if found is None:
             return None
-        labels, weights = target
-        rows = np.flatnonzero(weights > 0)
-        if len(rows) > most:  # evenly spread over the table
-            rows = rows[np.linspace(0, len(rows) - 1, max(2, most)).astype(np.int64)]
-        if len(np.unique(labels[rows])) < 2:
-            return None
-        X = self.codes.codes[np.ix_(rows, self.columns)]
-        return model.fit(X, labels[rows], sample_weight=weights[rows])
+        rows, targets, weights = found
+        return model.fit(self.codes.codes[np.ix_(rows, self.columns)], targets, weights)
+
+    def sample(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Some rows, and their targets and weights; None if the targets are unknown or all equal.
+
+        Targets are the best actions, shape (rows,); or what a leaf with one row alone predicts, of
+        shape (rows, k), if leaves predict numbers.
+        """
+        if self.problem.task.predicts_numbers:
+            view = self.problem.first_view((CostMatrix, LeafSums))
+            rows = _some(view.sums[:, 0] > 0, most)
+            weights = view.sums[rows, 0]
+            best, actions = view.leaf_actions(view.sums[rows])
+            targets = np.array(actions, dtype=float).reshape(len(actions), -1)[best]
+            targets = targets - targets.mean(axis=0)  # splits stay, and sums of squares are exacter
+        else:
+            known = target_of(self.problem)
+            if known is None:
+                return None
+            rows = _some(known[1] > 0, most)
+            targets, weights = known[0][rows], known[1][rows]
+        return None if (targets == targets[:1]).all() else (rows, targets, weights)
 
     def test(self, column: int, threshold: float) -> BinaryFeature:
         """The candidate that a split of a fitted tree stands for."""
         return self.tests[int(self.columns[column]), int(np.floor(threshold))]
+
+
+def _some(counts: np.ndarray, most: int) -> np.ndarray:
+    """Indices of the rows that count, or of so many of them, evenly spread over the table."""
+    rows = np.flatnonzero(counts)
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, max(2, most)).astype(np.int64)]
+    return rows
 
 
 def cart(problem: Problem) -> Tree | None:
@@ -198,14 +222,14 @@ def cart(problem: Problem) -> Tree | None:
     None if the task has no best action per row, the tree breaks a limit that scikit-learn does not
     know, or features are not stored as ranks.
     """
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    space = problem.space
+    space, numbers = problem.space, problem.task.predicts_numbers
     if not isinstance(space, Trees) or space.max_depth == 0 or space.max_leaf_nodes == 1:
         return None
     if problem.dataset.ranked is None:
         return None
-    grower = DecisionTreeClassifier(
+    grower = (DecisionTreeRegressor if numbers else DecisionTreeClassifier)(
         max_depth=ANY_DEPTH if space.max_depth is None else space.max_depth,
         max_leaf_nodes=space.max_leaf_nodes,
         min_samples_leaf=space.min_samples_leaf,
@@ -220,7 +244,7 @@ def cart(problem: Problem) -> Tree | None:
     def read(node: int) -> Node:
         below, above = int(arrays.children_left[node]), int(arrays.children_right[node])
         if below < 0:
-            return Leaf(int(model.classes_[arrays.value[node, 0].argmax()]))
+            return Leaf(0 if numbers else int(model.classes_[arrays.value[node, 0].argmax()]))
         test = coded.test(int(arrays.feature[node]), float(arrays.threshold[node]))
         return Branch(test, read(above), read(below))
 
@@ -230,13 +254,9 @@ def cart(problem: Problem) -> Tree | None:
 
 def boosted(problem: Problem) -> list[BinaryFeature]:
     """The tests that boosted stumps use, the one that lowers their impurity most first."""
-    from sklearn.ensemble import GradientBoostingClassifier
-
     coded = CodedColumns(problem)
-    stumps = GradientBoostingClassifier(n_estimators=STUMPS, max_depth=1, random_state=0)
-    model = coded.fit(stumps, BOOSTED_ROWS)
     gain: dict[BinaryFeature, float] = {}
-    for stump in () if model is None else (one.tree_ for one in model.estimators_.ravel()):
+    for stump in _stumps(coded):
         if stump.feature[0] >= 0:
             test = coded.test(int(stump.feature[0]), float(stump.threshold[0]))
             impure = stump.weighted_n_node_samples * stump.impurity
@@ -244,8 +264,26 @@ def boosted(problem: Problem) -> list[BinaryFeature]:
     return sorted(gain, key=lambda test: -gain[test])
 
 
+def _stumps(coded: CodedColumns) -> Iterator[Any]:
+    """Stumps that are boosted for the targets, in turn for each of several numbers."""
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    found = coded.sample(BOOSTED_ROWS) if len(coded.columns) else None
+    if found is None:
+        return
+    rows, targets, weights = found
+    X, numbers = coded.codes.codes[np.ix_(rows, coded.columns)], targets.ndim > 1
+    for target in targets.T if numbers else [targets]:
+        kind = GradientBoostingRegressor if numbers else GradientBoostingClassifier
+        model = kind(n_estimators=STUMPS, max_depth=1, random_state=0).fit(X, target, weights)
+        yield from (stump.tree_ for stump in model.estimators_.ravel())
+
+
 def _with_best_actions(problem: Problem, tree: Tree) -> Tree:
     """The tree whose leaves have their cheapest actions on all rows, if actions have costs."""
+    if problem.task.predicts_numbers:
+        decided: Tree = problem.first_view((CostMatrix, LeafSums)).decided(tree)
+        return decided
     view = costs_of(problem)
     if view is None or view.n_rows != problem.dataset.n_rows:
         return tree

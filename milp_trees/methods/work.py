@@ -35,6 +35,7 @@ class Sizes:
     depth : int
         Largest depth of a tree, or number of rules of a list.
     actions : int
+        Number of actions; where leaves predict numbers, of the sums that these follow from.
     literals : int, default=1
         Largest number of tests in a question.
     few_leaves : bool, default=False
@@ -82,11 +83,20 @@ def sizes_of(problem: Problem) -> Sizes:
         data.n_rows,
         tuple(cuts.tolist()),
         max(0, min(levels)),
-        len(problem.task.actions(data)),
+        _sums_of(problem),
         space.most_literals,
         space.limits_leaves,
         space.combined,
     )
+
+
+def _sums_of(problem: Problem) -> int:
+    """How many numbers of every row are added up; of a numeric loss also weights and constants."""
+    task, data = problem.task, problem.dataset
+    if not task.predicts_numbers:
+        return len(task.actions(data))
+    targets = data.classes or (0,) if data.targets is None else data.targets.T
+    return 2 + len(targets)
 
 
 def usual_seconds(sizes: Sizes) -> float:
