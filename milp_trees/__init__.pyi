@@ -32,6 +32,7 @@ from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensit
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.regression import OptimalTreeRegressor as OptimalTreeRegressor
+from .estimators.regression_cv import OptimalTreeRegressorCV as OptimalTreeRegressorCV
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV

@@ -119,6 +119,10 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             self._check_probabilities(dataset)
         return dataset, codes, X
 
+    def _parts_of(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """What `_prepare` is to know of all rows for a part of them: `within`."""
+        return self._checked(X, y)[0], self.classes_
+
     @property
     def _predicts_probabilities(self) -> bool:
         """Whether leaves are to predict probabilities instead of a class."""

@@ -18,7 +18,7 @@ REPEATING = (
     "sklearn.multiclass",
     "sklearn.multioutput",
     "sklearn.semi_supervised",
-    "milp_trees.estimators.trees_cv",
+    "milp_trees.estimators._penalty_cv",
 )
 
 

@@ -218,6 +218,13 @@ class OptimalTreeRegressor(Regressor, OptimalLossTree):  # type: ignore[misc]
         dataset, table = self._rows_of(X, targets, names, sample_weight, learned, within)
         return dataset, None, table
 
+    def _parts_of(self, X: Any, y: Any) -> Any:
+        """What `_prepare` is to know of all rows for a part of them: `within`."""
+        return self._checked(X, y, **QUANTITIES)[0]
+
+    def _count(self, codes: None, dataset: Dataset | None = None) -> None:
+        """Nothing follows from the rows of leaves but their predictions, which the tree has."""
+
     def predict(self, X: Any) -> np.ndarray:
         """Prediction for every row, shape (n,), or (n, k) of several targets."""
         return self._predicted(X)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.estimators.trees_cv import candidates
+from milp_trees.estimators._penalty_cv import candidates
 from milp_trees.testing import expected_failed_checks
 
 IRIS = load_iris(as_frame=True)
