@@ -34,6 +34,7 @@ from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.regression import OptimalTreeRegressor as OptimalTreeRegressor
 from .estimators.regression_cv import OptimalTreeRegressorCV as OptimalTreeRegressorCV
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
+from .estimators.survival import OptimalSurvivalTree as OptimalSurvivalTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
 from .exports.library.check import check_library as check_library

@@ -12,6 +12,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.common.registering import families
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.estimators.step_function import StepFunction
 from milp_trees.models.tree import Tree
 from milp_trees.results.json import json_safe
 from milp_trees.tasks.base import Task
@@ -46,7 +47,8 @@ def written(value: Any) -> Any:  # noqa: C901
         return {**_of("array", items), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, Mapping):
         return _of("mapping", [[written(k), written(v)] for k, v in value.items()])
-    for kind, cls in (("tree", Tree), ("binary feature", BinaryFeature)):
+    own = ("tree", Tree), ("binary feature", BinaryFeature), ("step function", StepFunction)
+    for kind, cls in own:
         if isinstance(value, cls):
             return _of(kind, value.to_json())
     if isinstance(value, Binarizer):
@@ -123,6 +125,7 @@ READERS: dict[str, Any] = {
     "mapping": lambda held: {read(k): read(v) for k, v in held},
     "tree": Tree.from_json,
     "binary feature": lambda held: BinaryFeature(**held),
+    "step function": lambda held: StepFunction(**held),
     "binarizer": _binarizer,
     "parameters of a binarizer": _binarizer,
     "task": _task,
