@@ -235,6 +235,10 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         kind, given = loss_named(self.criterion, f'"{ERRORS}", "gini" or "log_loss"')
         return task_with(self.criterion, kind, given, self._penalties() | instead)
 
+    def _labels_of_leaves(self) -> list[Any] | None:
+        """The classes, if leaves predict their probabilities; see `OptimalTree`."""
+        return self.classes_.tolist() if self._of_probabilities else None
+
     @property
     def _of_probabilities(self) -> bool:
         """Whether the leaves of the fitted model predict probabilities."""

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from milp_trees.common.errors import DataError, UnknownName
+from milp_trees.common.registering import plugins
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.base import Task
 
@@ -37,8 +38,10 @@ def loss_named(criterion: Any, examples: str) -> tuple[type[Task], dict[str, Any
     task = OTHER_NAMES.get(name, name.replace("_", "-"))
     try:
         kind, parameters = registry.task_from_label(task + colon + given)
-    except UnknownName as error:
-        raise DataError(f"{wanted}; got {criterion!r}. {error}") from None
+    except UnknownName:
+        known = plugins.values("tasks", "predicts_numbers")
+        losses = ", ".join(sorted(name for name, is_loss in known.items() if is_loss))
+        raise DataError(f"{wanted}; got {criterion!r}. Registered losses: {losses}.") from None
     check_loss(kind, f"{wanted}; {criterion!r} is the task {kind.name}, which is no such loss.")
     return kind, parameters
 

@@ -93,6 +93,9 @@ class OptimalLossTree(OptimalTree):
         super()._keep(result)
         self.value_ = None if result.value is None else result.value.number
 
+    def _labels_of_leaves(self) -> tuple[Any, ...]:
+        return ()
+
     def _predicted(self, X: Any) -> np.ndarray:
         """What the leaf of every row predicts, shape (n,) or (n, k)."""
         chosen = self._chosen(X)

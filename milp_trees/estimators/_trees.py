@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -305,6 +305,10 @@ class OptimalTree(Inspected, OptimalModel):
         )
         return sizes_of(problem, most, self._method(), self._limits())
 
+    def _labels_of_leaves(self) -> Sequence[Any] | None:
+        """Classes whose probabilities leaves predict; none of numbers, None of classes alone."""
+        return None
+
     def get_depth(self) -> int:
         """Depth of the fitted tree: the number of levels of splits."""
         check_is_fitted(self)
@@ -325,7 +329,7 @@ class OptimalTree(Inspected, OptimalModel):
             Weights of the rows; by default 1 each.
         pipeline : bool, optional
             True: a Pipeline, which takes the original table and predicts exactly what the tree
-            predicts. False: the `DecisionTreeClassifier` alone; it rounds numbers to single
+            predicts. False: the decision tree alone; it rounds numbers to single
             precision, so a row may go another way if it is that close to a threshold, and it takes
             categories as columns of 0 and 1; a tree that answers for missing values is refused. By
             default a Pipeline if the table has columns
@@ -333,7 +337,7 @@ class OptimalTree(Inspected, OptimalModel):
 
         Returns
         -------
-        DecisionTreeClassifier or Pipeline
+        DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
             The steps of the Pipeline are `columns`, a `TreeColumns`, and `tree`. See
             `milp_trees.models.export.to_sklearn`.
 
@@ -355,7 +359,8 @@ class OptimalTree(Inspected, OptimalModel):
         elif not pipeline:
             _check_answers_no_gap(self.tree_.splits)
         columns = () if pipeline or self._text_columns_ else self._column_names()
-        tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline), columns=columns)
+        form = {"exact": bool(pipeline), "columns": columns, "labels": self._labels_of_leaves()}
+        tree = to_sklearn(self.tree_, rows, y, sample_weight, **form)
         if not pipeline:
             return tree
         if getattr(self, "_categories_of", None):

@@ -52,7 +52,8 @@ class OptimalTreeCV(InNotebook, TakesTables, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator of one tree, default=OptimalTreeClassifier(max_depth=4)
         `OptimalTreeClassifier`, `CostSensitiveTreeClassifier`, `FairTreeClassifier`,
-        `OptimalPolicyTree`, `OptimalRuleListClassifier`, …. Its task is the score, with its
+        `OptimalTreeRegressor`, `OptimalSurvivalTree`, `OptimalPolicyTree`,
+        `OptimalRuleListClassifier`, …. Its task is the score, with its
         penalties; its `max_leaf_nodes` or `max_length` is ignored, its `time_limit` holds for every
         fold.
     max_leaf_nodes : int, default=8
@@ -196,7 +197,7 @@ class OptimalTreeCV(InNotebook, TakesTables, MetaEstimatorMixin, BaseEstimator):
     # -- the fitted model ----------------------------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the fitted model, shape (n,)."""
+        """Predictions of the fitted model, shape (n,), or (n, k) of several targets."""
         check_is_fitted(self)
         predicted: np.ndarray = self.estimator_.predict(X)
         return predicted
@@ -316,6 +317,7 @@ class OptimalTreeCV(InNotebook, TakesTables, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         own = get_tags(self._model())
         tags.estimator_type, tags.classifier_tags = own.estimator_type, own.classifier_tags
+        tags.regressor_tags = own.regressor_tags
         tags.target_tags, tags.input_tags = own.target_tags, own.input_tags
         return tags
 

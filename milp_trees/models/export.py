@@ -11,6 +11,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.models.array_rows import RawRows, columns_of
 from milp_trees.models.draw import action_colour, branches_of
+from milp_trees.models.node_values import NodeValues, values_of_nodes
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.predicted import leaf_words
 
@@ -33,8 +34,9 @@ def to_sklearn(
     *,
     exact: bool = False,
     columns: Sequence[str] = (),
+    labels: Sequence[Any] | None = None,
 ) -> Any:
-    """The tree as a fitted `DecisionTreeClassifier`.
+    """The tree as a fitted `DecisionTreeClassifier`, or `DecisionTreeRegressor`.
 
     It is meant for `plot_tree`, `export_text` and other tools that read `tree_`. Its features are
     the original columns, with their thresholds; a test of a category, of a date, or one that answers
@@ -60,11 +62,15 @@ def to_sklearn(
     columns : sequence of str, optional
         Names of the features of the converted tree, if it asks numbers only; among them those that
         the tree asks. By default the columns of X that hold numbers.
+    labels : sequence, optional
+        The classes, if the actions of the tree are their probabilities; empty if they are predicted
+        numbers. By default the actions are the classes.
 
     Returns
     -------
-    DecisionTreeClassifier
-        The value of a node is the share of each class. In a leaf whose action is not its first most
+    DecisionTreeClassifier or DecisionTreeRegressor
+        The value of a node is the mean of its targets, and in a leaf the prediction, where numbers
+        are predicted. Otherwise it is the share of each class. In a leaf whose action is not its first most
         frequent class (costs, side constraints, ties) the value is 1 for the action, because
         scikit-learn predicts the largest share.
 
@@ -86,38 +92,28 @@ def to_sklearn(
     |--- age >  37.50
     |   |--- class: high
     """
-    from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
     X = X if isinstance(X, Dataset) else columns_of(tree, X)
     given = list(columns) if all(asks_number(t) for t in tree.splits) else []
     names = given or _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
-    tree.routes(rows)  # raises DataError for rows that lack features of the tree
-    codes = _codes(tree, rows, X, y)
-    weight = (
-        np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    )
-    nodes, values = _arrays(tree, names, rows, codes, weight, exact)
-    classes = len(tree.actions)
-    inner = SklearnTree(len(names), np.array([classes], dtype=np.intp), 1)
+    held = values_of_nodes(tree, rows, X, y, sample_weight, labels)
+    nodes, values = _arrays(tree, names, rows, held, exact)
+    outputs, classes = values.shape[1:]
+    inner = SklearnTree(len(names), np.full(outputs, classes, dtype=np.intp), outputs)
     inner.__setstate__(
         {"max_depth": tree.depth, "node_count": len(nodes), "nodes": nodes, "values": values}
     )
-    model = DecisionTreeClassifier(max_depth=tree.depth or None)
-    model.tree_, model.classes_, model.n_classes_, model.n_outputs_ = (
-        inner,
-        np.array(tree.actions),
-        classes,
-        1,
-    )
+    model = held.estimator(tree.depth or None)
+    model.tree_ = inner
     model.n_features_in_, model.feature_names_in_, model.max_features_ = (
         len(names),
         np.array(names, dtype=object),
         len(names),
     )
     if not exact and not isinstance(X, Dataset):
-        _check_same(tree, model, names, X)
+        _check_same(tree, model, names, X, held)
     return model
 
 
@@ -153,24 +149,8 @@ def _feature(test: BinaryFeature) -> str:
     return test.column if asks_number(test) else test.name
 
 
-def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
-    """Position of each row's label among the actions."""
-    if y is None and isinstance(X, Dataset) and X.y is not None and X.classes is not None:
-        y = np.array(X.classes, dtype=object)[X.y]
-    if y is None:
-        return tree.routes(rows).action
-    where = {str(a): k for k, a in enumerate(tree.actions)}
-    labels = [str(v) for v in np.asarray(y).tolist()]
-    unknown = sorted(set(labels) - set(where))
-    if unknown:
-        raise DataError(
-            f"y holds {unknown[0]!r}, which is no action of the tree; its actions are {', '.join(where)}."
-        )
-    return np.array([where[v] for v in labels], dtype=np.int64)
-
-
 def _arrays(
-    tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray, exact: bool
+    tree: Tree, names: list[str], rows: Any, held: NodeValues, exact: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's parallel arrays, nodes in depth-first order."""
     from sklearn.tree import DecisionTreeClassifier
@@ -180,19 +160,16 @@ def _arrays(
     )  # its fields differ between versions
     size = 2 * tree.n_leaves - 1
     nodes = np.zeros(size, dtype=dtype)
-    values = np.zeros((size, 1, len(tree.actions)))
+    values = np.zeros((size, len(held.unknown)))
     position = {name: j for j, name in enumerate(names)}
     used = 0
 
     def walk(node: Node, here: np.ndarray) -> int:
         nonlocal used
         at, used = used, used + 1
-        share = np.bincount(codes[here], weights=weight[here], minlength=len(tree.actions))
-        total = share.sum()
-        share = share / total if total else np.full(len(tree.actions), 1 / len(tree.actions))
+        value, impurity, total = held.inner(here)
         if isinstance(node, Leaf):
-            if int(share.argmax()) != node.action:
-                share = np.eye(len(tree.actions))[node.action]
+            value = held.leaf(node.action, value)
             left = right = -1
             feature, threshold = -2, -2.0
         else:
@@ -210,19 +187,19 @@ def _arrays(
             sides = [(node.left, here[~true]), (node.right, here[true])]
             first, second = reversed(sides) if below else sides
             left, right = walk(*first), walk(*second)
-        values[at, 0] = share
+        values[at] = value
         (
             nodes["left_child"][at],
             nodes["right_child"][at],
             nodes["feature"][at],
             nodes["threshold"][at],
         ) = left, right, feature, threshold
-        nodes["impurity"][at] = 1 - (share**2).sum()
+        nodes["impurity"][at] = impurity
         nodes["n_node_samples"][at], nodes["weighted_n_node_samples"][at] = len(here), total
         return at
 
-    walk(tree.root, np.arange(len(codes)))
-    return nodes, values
+    walk(tree.root, np.arange(len(held.weight)))
+    return nodes, held.shaped(values)
 
 
 def _neighbours(
@@ -280,8 +257,8 @@ def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
     )
 
 
-def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
-    """Raise DataError if the converted tree predicts other labels on the given rows."""
+def _check_same(tree: Tree, model: Any, names: list[str], table: Any, held: NodeValues) -> None:
+    """Raise DataError if the converted tree predicts something else on the given rows."""
     spelled = {str(c): c for c in (table.columns if hasattr(table, "columns") else table)}
     tests = {t.name: t for t in tree.splits if not asks_number(t)}
     columns = [
@@ -292,8 +269,12 @@ def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
     if not columns:
         return
     raw = np.column_stack([np.asarray(c, dtype=np.float32) for c in columns])
-    theirs = model.classes_[model.tree_.predict(raw).argmax(axis=1)]
-    differ = np.flatnonzero(tree.predict(table).astype(str) != theirs.astype(str))
+    theirs = held.predicted(model.tree_.predict(raw).reshape(len(raw), -1))
+    ours = tree.predict(table)
+    if theirs.ndim > 1:
+        differ = np.flatnonzero((ours.reshape(len(raw), -1) != theirs).any(axis=1))
+    else:
+        differ = np.flatnonzero(ours.astype(str) != theirs)
     if len(differ):
         raise DataError(
             f"scikit-learn compares in single precision and would send row {differ[0]} another way; rescale the columns whose thresholds are "
