@@ -87,7 +87,7 @@ def test_no_tree_explains_less_than_scikit_learn_s(seed):
             "c": rng.choice(["x", "y", "z"], n),
         }
     )
-    y = X["a"] * (X["c"] == "x") + np.round(rng.normal(size=n), 2) * 10 ** rng.integers(-3, 4)
+    y = X["a"] * (X["c"] == "x") + np.round(rng.normal(size=n), 2) * 10.0 ** rng.integers(-3, 4)
     limits = {
         "max_depth": int(rng.integers(1, 4)),
         "min_samples_leaf": int(rng.choice([1, 1, 3])),
@@ -178,7 +178,8 @@ def test_an_offset_and_a_scale_of_the_target_change_nothing_else():
         assert moved.status_ == "optimal"
         assert moved.value_ / scale**2 == pytest.approx(plain.value_, rel=1e-6)
     constant = mt.OptimalTreeRegressor().fit(TABLE, np.full(90, 0.1))
-    assert (constant.value_, constant.get_n_leaves()) == (0.0, 1)
+    assert constant.value_ < 1e-30  # the double 0.1 is not one tenth
+    assert constant.get_n_leaves() == 1
     assert set(constant.predict(TABLE)) == {0.1}
 
 
