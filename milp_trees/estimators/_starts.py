@@ -81,11 +81,12 @@ def of_sklearn(
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left < 0:
             return Leaf(0 if labels is None else int(tree.value[node, 0].argmax()))
-        threshold = float(tree.threshold[node])
+        threshold, gaps_left = float(tree.threshold[node]), bool(tree.missing_go_to_left[node])
 
         def goes_left(values: np.ndarray) -> np.ndarray:
-            # scikit-learn compares values that are rounded to single precision.
-            return np.asarray(np.asarray(values, dtype=np.float32) <= threshold)
+            # scikit-learn rounds values to single precision, and not the threshold.
+            rounded = np.asarray(values, dtype=np.float32).astype(float)
+            return np.asarray((rounded <= threshold) | (np.isnan(rounded) & gaps_left))
 
         column = names[int(tree.feature[node])]
         return Ask(column, goes_left, threshold, read(left), read(right))

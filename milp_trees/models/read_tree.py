@@ -128,7 +128,8 @@ def _goes_left(
         return None
     if not compares:
         return False if 0 <= threshold < 1 else None
-    low, high = np.float32(gap[0]), np.float32(gap[1])
+    # Values are rounded, and the threshold is not.
+    low, high = float(np.float32(gap[0])), float(np.float32(gap[1]))
     if np.isnan(low):  # the data hold answers, and no values
         return True if np.float32(feature.value) == np.float32(threshold) else None
     return True if low <= threshold < high else None

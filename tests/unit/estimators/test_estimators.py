@@ -40,7 +40,7 @@ def test_all_parameters_of_all_estimators_are_given_by_name():
         for p in inspect.signature(cls).parameters.values()
     }
     assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
-    assert len(ESTIMATORS) == 12
+    assert len(ESTIMATORS) == 15
 
 
 def test_an_idea_has_the_same_name_in_all_estimators():
@@ -84,6 +84,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
     [
         mt.OptimalTreeClassifier,
         mt.OptimalPolicyTree,
+        mt.OptimalTreeRegressor,
         mt.CostSensitiveTreeClassifier,
         lambda: mt.OptimalRuleListClassifier(length_penalty=0.05),
         lambda: mt.OptimalTreeCV(max_leaf_nodes=3, cv=2),
@@ -111,7 +112,7 @@ def test_array_api_checks_pass_too():
     script = (
         "from sklearn.utils.estimator_checks import check_estimator; import milp_trees as mt\n"
         "from milp_trees.testing import expected_failed_checks\n"
-        "for e in (mt.OptimalTreeClassifier(), mt.OptimalPolicyTree()):\n"
+        "for e in (mt.OptimalTreeClassifier(), mt.OptimalPolicyTree(), mt.OptimalTreeRegressor()):\n"
         "    expected = expected_failed_checks(e)\n"
         "    outcomes = check_estimator(e, on_skip=None, expected_failed_checks=expected)\n"
         "    assert {o['status'] for o in outcomes} <= {'passed', 'xfail'}"

@@ -82,6 +82,32 @@ def test_a_regression_tree_may_start_a_policy_and_sizes_hold(given):
         mt.OptimalPolicyTree(start=DecisionTreeRegressor(max_depth=1).fit(X, two)).fit(X, gain)
 
 
+def test_a_regression_tree_begins_with_that_of_scikit_learn(given):
+    """It divides the training rows alike and predicts their means, of several targets, too."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": np.where(rng.random(60) < 0.2, np.nan, rng.random(60)), "b": range(60)})
+    y = np.column_stack([X["b"] % 7, 3.0 * X["a"].fillna(2)])
+    theirs = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model = mt.OptimalTreeRegressor(max_depth=3, start=theirs).fit(X, y)
+    dataset = model.result_.problem.dataset
+    assert given[0].predict(dataset) == pytest.approx(theirs.predict(X))
+    assert model.result_.start["accepted"] is not False
+    assert model.value_ <= ((theirs.predict(X) - y) ** 2).sum() + 1e-9
+    again = mt.OptimalTreeRegressor(max_depth=3, start=model).fit(X, 10 - y)
+    assert given[1].predict(dataset) == pytest.approx(10 - model.predict(X))
+    assert again.value_ == pytest.approx(model.value_)
+
+
+def test_a_regression_tree_with_too_many_leaves_is_merged_where_that_costs_least(given):
+    """The two leaves with the most alike targets become one."""
+    X, y = np.arange(8).reshape(-1, 1), np.array([0, 0, 1, 1, 10, 10, 30, 30])
+    theirs = DecisionTreeRegressor(random_state=0).fit(X, y)
+    mt.OptimalTreeRegressor(max_leaf_nodes=3, max_depth=3, start=theirs, method="dp").fit(X, y)
+    assert sorted(set(given[0].actions)) == [0.5, 10.0, 30.0]
+
+
 def test_starts_for_other_columns_or_labels_are_refused():
     """Each sentence says what does not fit."""
     X, y = IRIS.data, IRIS.target
