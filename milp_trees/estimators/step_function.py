@@ -53,6 +53,13 @@ class StepFunction:
         found = self.y[np.searchsorted(self.x, asked, side="right") - 1]
         return float(found) if asked.ndim == 0 else found
 
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, StepFunction)
+        return same and np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.x.tobytes(), self.y.tobytes()))
+
     def to_json(self) -> dict[str, list[float]]:
         """Times and values as plain numbers, the parameters of an equal function."""
         return {"x": self.x.tolist(), "y": self.y.tolist()}

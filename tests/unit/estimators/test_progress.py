@@ -21,6 +21,10 @@ from milp_trees.methods import callback
 RNG = np.random.default_rng(0)
 X, Y = RNG.integers(0, 2, (400, 40)).astype(float), RNG.integers(0, 2, 400)
 COSTS = RNG.random((400, 2))
+NUMBERS = RNG.random(400)
+TIMES = np.array(
+    list(zip(NUMBERS < 0.7, 1 + RNG.random(400))), dtype=[("died", bool), ("t", float)]
+)
 LONG = {"max_depth": 6, "binarizer": "midpoints", "time_limit": 300}
 
 #: Every estimator that has a `fit`, with what it is fitted on; none ends in less than a second.
@@ -42,6 +46,11 @@ FITS = {
         X, Y
     ),
     "OptimalPolicyTree": lambda p: mt.OptimalPolicyTree(**LONG, progress=p).fit(X, COSTS),
+    "OptimalTreeRegressor": lambda p: mt.OptimalTreeRegressor(**LONG, progress=p).fit(X, NUMBERS),
+    "OptimalTreeRegressorCV": lambda p: mt.OptimalTreeRegressorCV(
+        **{**LONG, "max_leaf_nodes": 9}, progress=p
+    ).fit(X, NUMBERS),
+    "OptimalSurvivalTree": lambda p: mt.OptimalSurvivalTree(**LONG, progress=p).fit(X, TIMES),
     "SPOTree": lambda p: mt.SPOTree(
         method="dp-oracle", max_depth=4, time_limit=300, progress=p
     ).fit(X, COSTS),
@@ -89,7 +98,7 @@ def test_true_stops_every_estimator_with_a_model(name):
         result = model.result_
         assert result.limit is Limit.CALLBACK
         assert not result.problem.violations(result.predictor)
-        if name not in ("OptimalTreeClassifierCV",):
+        if name not in ("OptimalTreeClassifierCV", "OptimalTreeRegressorCV"):
             assert any("stopped by the user" in text for text in about), about
     assert len(model.predict(X[:7])) == 7
 

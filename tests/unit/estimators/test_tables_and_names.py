@@ -25,6 +25,8 @@ X = pd.DataFrame(_rng.integers(0, 4, (N, 3)), columns=["age", "dose", "sex"]).as
 )
 CLASSES = pd.Series(np.where(X.age + X.sex > 2, "ill", "well"), name="state")
 VALUES = pd.DataFrame({"stay": 3.0 - X.age, "move": X.age + X.dose / 2, "wait": np.full(N, 1.25)})
+AMOUNTS = pd.Series(X.age * 1.5 + X.sex, name="amount")
+LIVES = pd.DataFrame({"died": X.sex == 1, "days": 1.0 + X.age})
 PRICES = pd.DataFrame(_rng.integers(1, 9, (N, 3)), columns=["age", "dose", "sex"])
 
 #: Arguments that state something of every row; those of `y` depend on the estimator.
@@ -60,6 +62,12 @@ ESTIMATORS = {
         ),
         CLASSES,
     ),
+    "OptimalTreeRegressor": (lambda: mt.OptimalTreeRegressor(max_depth=1), AMOUNTS),
+    "OptimalTreeRegressorCV": (
+        lambda: mt.OptimalTreeRegressorCV(max_depth=1, max_leaf_nodes=2, cv=2),
+        AMOUNTS,
+    ),
+    "OptimalSurvivalTree": (lambda: mt.OptimalSurvivalTree(max_depth=1), LIVES),
     "SPOTree": (lambda: mt.SPOTree(max_depth=1), VALUES),
     "SPOForest": (lambda: mt.SPOForest(n_estimators=2, max_depth=1, random_state=0), VALUES),
     "EnsemblePruner": (lambda: mt.EnsemblePruner(estimator=FOREST, random_state=0), CLASSES),
@@ -137,7 +145,7 @@ def test_polars_and_columns_of_costs_in_another_order_answer_the_same(name):
 
     def changed(method, parameter, rows):
         if parameter in NAMED and rows.ndim == 2 and (method, parameter) != ("fit", "y"):
-            rows = rows.iloc[:, [2, 0, 1]]
+            rows = rows.iloc[:, np.roll(range(rows.shape[1]), 1)]
         return polars.from_pandas(rows)
 
     found, wanted = answers(name, changed), answers(name)
@@ -215,6 +223,7 @@ def test_the_rows_of_every_method_are_known():
         "against",
         "level",
         "pipeline",
+        "return_array",
         "max_leaf_nodes",
         "unpruned",
         "given",
