@@ -94,3 +94,46 @@ def numeric_tables(names: list[str]) -> dict[str, tuple[pd.DataFrame, np.ndarray
         assert data.y is not None
         found[name] = pd.DataFrame(data.numeric, columns=list(data.columns or ())), data.y
     return found
+
+
+def _last_columns(path: Path, targets: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of a CSV file: those before its last `targets` ones, and these."""
+    table = pd.read_csv(path, encoding="latin-1")
+    return table.iloc[:, :-targets].to_numpy(), table.iloc[:, -targets:].to_numpy(dtype=float)
+
+
+def regression() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Binary columns and targets of every `regression/*-binary.csv*` by name, smallest first."""
+    files = sorted((root() / "regression").glob("*-binary.csv*"))
+    sets = {p.name.split("-binary")[0]: _last_columns(p, 1) for p in files}
+    found = {name: (X.astype(np.uint8), y[:, 0]) for name, (X, y) in sets.items()}
+    return dict(sorted(found.items(), key=lambda item: item[1][0].size))
+
+
+def regression_raw(n_bins: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Every set of `regression-raw/`, its columns cut at quantiles into at most `n_bins` bins."""
+    found = {}
+    for path in sorted((root() / "regression-raw").glob("*.csv*")):
+        table = pd.read_csv(path, encoding="latin-1")
+        columns = table.iloc[:, :-1]
+        X = mt.Binarizer(kind="quantiles", n_bins=n_bins).fit(columns).transform(columns)
+        found[path.name.split(".")[0]] = (
+            np.asarray(X, dtype=np.uint8),
+            table.iloc[:, -1].to_numpy(float),
+        )
+    return dict(sorted(found.items(), key=lambda item: item[1][0].size))
+
+
+def survival() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Binary columns, and times and events (1: seen), of every set of `survival/` by name."""
+    found = {}
+    for path in sorted((root() / "survival").iterdir()):
+        if path.suffix == ".txt":  # time and event first
+            table = np.loadtxt(path)
+            X, targets = table[:, 2:], table[:, :2]
+        else:
+            X, targets = _last_columns(path, 2)
+            targets = targets[:, ::-1]
+        name = path.name.split(".")[0].replace("_", "-").removesuffix("-binary")
+        found[name] = (X.astype(np.uint8), np.ascontiguousarray(targets))
+    return dict(sorted(found.items(), key=lambda item: item[1][0].size))

@@ -1,7 +1,8 @@
 """One job for every engine: arrays and settings in a file that any Python can read, and the
 `Problem` that scores whatever comes back.
 
-A tree travels as nested lists: `[test, tree if false, tree if true]` or the number of the action.
+A tree travels as nested lists: `[test, tree if false, tree if true]`, or the index of the action,
+or the number that a leaf predicts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import milp_trees as mt
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.constraints import constraint
+from milp_trees.tasks.leaf_sums import LeafSums
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]
 
@@ -29,14 +31,18 @@ TASKS = {
     "policy-dm": "policy-dm",
     "policy-ipw": "policy-ipw",
     "policy-dr": "policy-dr",
+    "squared-error": "squared-error",
+    "survival": "survival",
 }
+#: Tasks whose leaves predict numbers of their own.
+NUMBERS = ("squared-error", "survival")
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """What is solved: `X` and `y` (or `values`: the cost of every action on every row; for a policy
-    the outcome, the propensity and the predicted outcomes, with the treatment as `y`), the task,
-    and the limits.
+    the outcome, the propensity and the predicted outcomes, with the treatment as `y`; for survival
+    the time and the event), the task, and the limits.
 
     Parameters
     ----------
@@ -101,7 +107,11 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     y, values = arrays["y"], arrays.get("values")
     classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
     known: dict[str, Any] = {"y": y, "classes": tuple(range(classes))}
-    if settings["task"].startswith("policy-"):
+    if settings["task"] == "squared-error":
+        known = {"y": y}
+    elif settings["task"] == "survival":
+        known = {"targets": values, "target_names": ("time", "event")}
+    elif settings["task"].startswith("policy-"):
         known = {
             "treatments": y,
             "outcomes": values[:, 0],
@@ -135,27 +145,31 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
 
 
 def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
-    """The tree that an engine returned, over the problem's tests."""
+    """The tree that an engine returned, over the problem's tests.
+
+    Leaves that say nothing get the best prediction for their rows.
+    """
     tests = stated.dataset.features
+    numbers = stated.task.name in NUMBERS
+    said: dict[Any, int] = {}
 
     def node(part: Any) -> Any:
-        return (
-            mt.plugins.Leaf(part)
-            if isinstance(part, int)
-            else mt.plugins.Branch(tests[part[0]], node(part[1]), node(part[2]))
-        )
+        if isinstance(part, list):
+            return mt.plugins.Branch(tests[part[0]], node(part[1]), node(part[2]))
+        return mt.plugins.Leaf(said.setdefault(part, len(said)) if numbers else part)
 
-    return mt.Tree(node(nested), stated.task.actions(stated.dataset))
+    root = node(nested)
+    if None in said:
+        return stated.view(LeafSums).decided(mt.Tree(root, tuple(said)))
+    return mt.Tree(root, tuple(said) if numbers else stated.task.actions(stated.dataset))
 
 
-def nested(found: mt.Tree, data: mt.Dataset) -> Any:
+def nested(found: mt.Tree, data: mt.Dataset, task: str = "accuracy") -> Any:
     """The way back."""
 
     def part(node: Any) -> Any:
-        return (
-            int(node.action)
-            if isinstance(node, mt.plugins.Leaf)
-            else [data.index[node.test], part(node.left), part(node.right)]
-        )
+        if isinstance(node, mt.plugins.Leaf):
+            return found.actions[node.action] if task in NUMBERS else int(node.action)
+        return [data.index[node.test], part(node.left), part(node.right)]
 
     return part(found.root)
