@@ -262,12 +262,12 @@ def chosen(sets: dict, args: argparse.Namespace) -> dict:
     return {n: s for n, s in sets.items() if args.sets == "all" or n in args.sets.split(",")}
 
 
-def summary(table: pd.DataFrame, peer: str) -> pd.DataFrame:
+def summary(table: pd.DataFrame, peer: str, value: str = "sse") -> pd.DataFrame:
     """By depth: geometric mean of ratios, the largest where the peer takes long, and values."""
     out = []
     for depth, part in table.groupby("depth"):
-        theirs = part[f"{peer} sse"].astype(float)
-        ours, ratio = part["sse"].astype(float), part[f"{peer} ratio"].dropna()
+        theirs = part[f"{peer} {value}"].astype(float)
+        ours, ratio = part[value].astype(float), part[f"{peer} ratio"].dropna()
         slow = part[part[f"{peer} seconds"] >= SHORT][f"{peer} ratio"]
         apart = (theirs - ours) / ours.abs().clip(lower=1e-300)
         out.append(

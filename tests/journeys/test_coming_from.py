@@ -11,10 +11,14 @@ PEERS = {
     "dl85": "pydl85",
     "gosdt": "gosdt",
     "odtlearn": "odtlearn",
+    "osrt": "osrt",
     "policytree": None,
     "pyepo": None,
     "pystreed": "pystreed",
+    "pystreed_regression": "pystreed",
+    "rpart": None,
     "scikit_learn": "sklearn",
+    "sklearn_regression": "sklearn",
     "spotree": None,
 }
 
