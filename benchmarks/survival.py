@@ -142,7 +142,9 @@ def predictions(
         model = pystreed.STreeDSurvivalAnalysis(max_depth=depth).fit(
             X.astype(int), structured(seen)
         )
-        hazards = model._solver._predict(model.fit_result, X_new.astype(np.intc), model._process_extra_data(X_new, None))
+        hazards = model._solver._predict(
+            model.fit_result, X_new.astype(np.intc), model._process_extra_data(X_new, None)
+        )
         theta = np.asarray(hazards, dtype=float)
         out["pystreed"] = (theta, np.exp(-theta[:, None] * baseline))
     if "scikit-survival" in peers:
