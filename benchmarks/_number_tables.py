@@ -152,7 +152,7 @@ def survival_fit() -> Iterator[str]:
     yield section(
         "The ten sets",
         "python benchmarks/survival.py --sections fit",
-        "Losses and processor seconds, as for regression trees. pystreed's trees are valued with the hazards of their leaves.",
+        "Losses and processor seconds, as for regression trees. Each tree is valued with the best hazards of its leaves (pystreed gives a leaf without events half an event).",
         "\n\n".join(
             markdown(part)
             for part in (

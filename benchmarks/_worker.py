@@ -105,8 +105,9 @@ def pystreed():
         }
         if job.leaves is not None:
             common["max_num_nodes"] = job.leaves - 1
-        leaf = float if job.task in ("squared-error", "survival") else int
-        if leaf is float:
+        # A survival leaf without events gets half an event; it is scored with the best hazard.
+        leaf = {"squared-error": float, "survival": lambda hazard: None}.get(job.task, int)
+        if leaf is not int:
             model = of_numbers(streed, job, arrays, common)
         elif job.rule is not None:
             names = {
@@ -164,8 +165,22 @@ def of_numbers(streed, job, arrays, common):
         return model.fit(X, arrays["y"])
     seen = np.empty(len(X), dtype=[("event", bool), ("time", float)])
     seen["event"], seen["time"] = arrays["values"][:, 1] > 0, arrays["values"][:, 0]
-    model = streed.STreeDSurvivalAnalysis(**common)
-    return model.fit(X, seen)
+    return survival_trees(streed)(**common).fit(X, seen)
+
+
+def survival_trees(streed):
+    """pystreed's class, which indexes a list by NumPy's booleans: NumPy 2 refuses that."""
+
+    class Trees(streed.STreeDSurvivalAnalysis):
+        def _compute_baseline_cumulative_hazard_function(self, events, times):
+            return super()._compute_baseline_cumulative_hazard_function(
+                events.astype(int).tolist(), times
+            )
+
+        def __init__(self, **given):
+            super().__init__(**given)
+
+    return Trees
 
 
 def pydl85():

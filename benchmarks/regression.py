@@ -265,6 +265,8 @@ def chosen(sets: dict, args: argparse.Namespace) -> dict:
 def summary(table: pd.DataFrame, peer: str, value: str = "sse") -> pd.DataFrame:
     """By depth: geometric mean of ratios, the largest where the peer takes long, and values."""
     out = []
+    if f"{peer} ratio" not in table:
+        return pd.DataFrame()
     for depth, part in table.groupby("depth"):
         theirs = part[f"{peer} {value}"].astype(float)
         ours, ratio = part[value].astype(float), part[f"{peer} ratio"].dropna()

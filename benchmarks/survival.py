@@ -138,10 +138,9 @@ def predictions(
     peers = args.peers.split(",")
     if "pystreed" in peers:
         import pystreed
+        from _worker import survival_trees
 
-        model = pystreed.STreeDSurvivalAnalysis(max_depth=depth).fit(
-            X.astype(int), structured(seen)
-        )
+        model = survival_trees(pystreed)(max_depth=depth).fit(X.astype(int), structured(seen))
         hazards = model._solver._predict(
             model.fit_result, X_new.astype(np.intc), model._process_extra_data(X_new, None)
         )
