@@ -66,6 +66,8 @@ class Instance:
         Whether a test costs something.
     leaf : callable or None
         What leaves cost, if it is not the cheapest action.
+    slack : int
+        By how much a bound may be above a rounded optimum; 0 for whole costs.
     """
 
     data: Any
@@ -78,6 +80,7 @@ class Instance:
     n_listed: int
     splits: bool
     leaf: Any = None
+    slack: int = 0
 
     @property
     def penalised(self) -> bool:

@@ -216,4 +216,5 @@ def writer_of(inst: Instance) -> Context:
             "sides": (2, W),
             "out": (2 * max(1, inst.n_rows) + 4,),
         },
+        slack=inst.slack,
     )

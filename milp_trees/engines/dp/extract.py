@@ -27,6 +27,8 @@ from milp_trees.engines.dp.words import children, copy, count
 
 #: Root tests that are not known yet, and that another search must find first.
 UNKNOWN, _UNSOLVED = -3, -2
+#: A set whose tree was not found again.
+LOST = -4
 
 
 @kernel(allocates=False)
@@ -40,6 +42,8 @@ def _root_test(data, work, table, stack, tree):
     depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
     if tree.solved:
         tree.solved = 0
+        if not stack.exact:  # no tree within what was said, which must not be
+            return np.int64(LOST), most, depth
         return stack.returned_test, stack.returned, depth
     if depth == 0:
         return np.int64(-1), most, depth
@@ -60,7 +64,9 @@ def _root_test(data, work, table, stack, tree):
         return test, value, depth
     stack.base = stack.level = 1
     level = level_of(stack, 1)
-    level.depth, level.budget, level.allowed, level.phase = depth, most, allowed, 0
+    # Bounds from other sets hold for exact losses, and may be some units above a rounded optimum.
+    budget = min(most, np.int64(INFINITY) - tree.slack) + tree.slack
+    level.depth, level.budget, level.allowed, level.phase = depth, budget, allowed, 0
     level.lower = 0
     copy(bits, level.bits)
     copy(key, level.key)
@@ -119,6 +125,9 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
             test, value, depth = _root_test(data, work, table, stack, tree)
             if test == _UNSOLVED:
                 return False
+            if test == LOST:
+                tree.written = LOST
+                return True
         if test >= 0:
             n, size = children(node, data.tests[test], left, right), count(node)
             hash_children(data, work, node, work.hashes)

@@ -108,11 +108,11 @@ STACK = ContextType(
 
 #: What is left to do of a tree that is being written. top: sets waiting, less one; written: nodes;
 #: root_test, root_value: of the whole tree, the test UNKNOWN if it must be found; solved: whether a
-#: set has just been solved; waiting, keys: sets; depths: their (depth, discrepancies, cost at most).
+#: set has just been solved; slack: what its tree may cost more than was said, because of rounding; waiting, keys: sets; depths: their (depth, discrepancies, cost at most).
 TREE = ContextType(
     "TreeWriter",
     fields(
-        "top written root_test root_value solved waiting:uint64:2 keys:uint64:2 depths:int64:2"
+        "top written root_test root_value solved slack waiting:uint64:2 keys:uint64:2 depths:int64:2"
         " sides:uint64:2 out:int64:1"
     ),
 )

@@ -133,7 +133,7 @@ class DpRun:
         )
         if outcome.tests is not None and outcome.value < upper:
             self.tree, self.value = tree_of(outcome.tests, self.view)
-            if self.value > inst.to_Z(outcome.value):
+            if self.value > inst.to_Z(outcome.value) + inst.slack:
                 raise SolverFailure(
                     f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem."
                 )

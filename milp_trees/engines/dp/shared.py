@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import NEVER, Deadline, Limit
 from milp_trees.engines.dp.arrays import INFINITY, Instance
 from milp_trees.engines.dp.buffers import stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dp.contexts import Context
 from milp_trees.engines.dp.descent import DONE, run
-from milp_trees.engines.dp.extract import extract
+from milp_trees.engines.dp.extract import LOST, extract
 from milp_trees.engines.dp.memory import move
 from milp_trees.engines.dp.switches import Switches
 
@@ -138,4 +139,8 @@ class Shared:
             ):
                 return None
             tree.solved = 1
+        if tree.written == LOST:
+            raise SolverFailure(
+                f"dp found the value {value}, and not the tree behind it. Please report this problem."
+            )
         return tree.out[: tree.written].copy()

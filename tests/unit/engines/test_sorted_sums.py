@@ -9,15 +9,10 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import pytest
-from row_tests import each_row
 
 import milp_trees as mt
-from milp_trees.common.limits import Limit, Limits
-from milp_trees.data.ranked import RankedTests
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
-from milp_trees.tasks.leaf_sums import LeafSums
 
 #: Two values are equal up to this share of the squared error of a single leaf.
 SHARE = Fraction(1, 10**9)
@@ -64,7 +59,10 @@ def optimum(problem: mt.Problem) -> Fraction | None:
                 if not all(sides):
                     continue
                 for low in range(1, leaves):
-                    parts = [best(sides[0], depth - 1, low), best(sides[1], depth - 1, leaves - low)]
+                    parts = [
+                        best(sides[0], depth - 1, low),
+                        best(sides[1], depth - 1, leaves - low),
+                    ]
                     if None in parts:
                         continue
                     value = sum(parts) + split + price[test.column]
