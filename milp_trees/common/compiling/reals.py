@@ -150,6 +150,27 @@ class Traced:
     def __neg__(self) -> Traced:
         return Traced(self.builder, self.builder.fneg(self.value))
 
+    def split(self, lowest: int) -> tuple[Traced, Traced]:
+        """The numbers as m·2^e, where m is at least the double with the bits `lowest`."""
+        builder, kind = self.builder, self.value.type
+        several = isinstance(kind, ir.VectorType)
+        whole = ir.VectorType(I64, kind.count) if several else I64
+
+        def every(number: int) -> Any:
+            return ir.Constant(whole, [number] * kind.count if several else number)
+
+        bits = builder.bitcast(self.value, whole)
+        exponent = builder.ashr(builder.sub(bits, every(lowest)), every(52))
+        mantissa = builder.sub(bits, builder.shl(exponent, every(52)))
+        parts = builder.bitcast(mantissa, kind), builder.sitofp(exponent, kind)
+        return Traced(builder, parts[0]), Traced(builder, parts[1])
+
+    def where_positive(self, other: Traced) -> Traced:
+        """These numbers where others are positive, and 0 elsewhere."""
+        zero = self.constant(0.0)
+        positive = self.builder.fcmp_ordered(">", other.value, zero)
+        return Traced(self.builder, self.builder.select(positive, self.value, zero))
+
 
 def floor_of(code: RealCode, leaf: Any, sums: list[Any], grid: Any, margin: Any) -> Any:
     """`floor(leaf(sums) * grid - margin)`, or 0 where the first sum is not positive."""
