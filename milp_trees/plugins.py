@@ -2,6 +2,7 @@
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.exact import fraction
+from milp_trees.common.logarithms import log_between
 from milp_trees.common.registering import register
 from milp_trees.engines.near_best.tree_set import TreeSet
 from milp_trees.methods.finish import Clock, finish
@@ -20,6 +21,7 @@ from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_functions import log, times_log
 from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.losses import LossParts, LossTask
 from milp_trees.tasks.ratio_view import Ratio
@@ -75,5 +77,8 @@ __all__ = [
     "Verification",
     "finish",
     "fraction",
+    "log",
+    "log_between",
     "register",
+    "times_log",
 ]

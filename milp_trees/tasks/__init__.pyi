@@ -18,6 +18,8 @@ from .constraints import ErrorRates as ErrorRates
 from .constraints import PredictiveEquality as PredictiveEquality
 from .constraints import StatisticalParity as StatisticalParity
 from .cost_sensitive import CostSensitive as CostSensitive
+from .count_losses import Gamma as Gamma
+from .count_losses import Poisson as Poisson
 from .feature_constraints import FeatureBudget as FeatureBudget
 from .feature_constraints import NotTogether as NotTogether
 from .feature_constraints import Requires as Requires
@@ -33,6 +35,8 @@ from .policy import ActionValues as ActionValues
 from .policy import DirectMethod as DirectMethod
 from .policy import DoublyRobust as DoublyRobust
 from .policy import InversePropensity as InversePropensity
+from .probabilities import Gini as Gini
+from .probabilities import LogLoss as LogLoss
 from .products import bounded as bounded
 from .products import combine as combine
 from .ranking import AUC as AUC
@@ -44,4 +48,5 @@ from .ratio import Jaccard as Jaccard
 from .ratio import Precision as Precision
 from .regression import SquaredError as SquaredError
 from .stored import from_spec as from_spec
+from .survival import Survival as Survival
 from .task_value import TaskValue as TaskValue

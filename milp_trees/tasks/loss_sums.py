@@ -124,8 +124,8 @@ class LossSums(LeafSums):
     min_weight_leaf, treated, min_treated, structure, complements
         See `LeafSums`. The tie is part of `leaf_cost`; `exact` is False.
     parts : int64 array of shape (n, U + 1)
-        Sums of every row that the function takes, the first of which is the weight, and the row's
-        constant part of the loss in units.
+        Sums of every row that the function takes, the first of which (such as the weight) is positive
+        for rows that count, and the row's constant part of the loss in units.
     leaf : callable
         The function f of a tuple of U sums, in the language of `leaf_functions`.
     grid : float

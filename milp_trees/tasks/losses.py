@@ -36,7 +36,8 @@ class LossParts(NamedTuple):
     Parameters
     ----------
     sums : int64 array of shape (n, U)
-        What is added up; the first column is the weight. Sums of absolute values are below 2^53.
+        What is added up; the first column is positive for rows that count, 0 for others. Sums of
+        absolute values are below 2^53.
     constants : float array of shape (n,)
         At least the part of the loss that a row has in every tree, in units of the leaf function.
     total : Fraction

@@ -68,6 +68,24 @@ def whole_numbers(given: np.ndarray) -> Numbers:
 
 
 _targets: WeakKeyDictionary[Dataset, Numbers] = WeakKeyDictionary()
+_weights: WeakKeyDictionary[Dataset, Numbers] = WeakKeyDictionary()
+
+
+def weight_numbers(dataset: Dataset) -> Numbers:
+    """The weights of original rows as integers times a unit, not all of them 0.
+
+    Raises
+    ------
+    DataError
+        All weights are 0.
+    """
+    known = _weights.get(dataset)
+    if known is None:
+        given = dataset.row_weights if dataset.weights is not None else np.ones(dataset.n_rows, int)
+        known = _weights[dataset] = whole_numbers(given)
+    if not (known.whole > 0).any():
+        raise DataError("All row weights are 0; give at least one row a positive weight.")
+    return known
 
 
 def numeric_targets(dataset: Dataset, name: str) -> Numbers:

@@ -1,0 +1,290 @@
+r"""`RateTask`: losses of a rate per leaf, with a logarithm.
+
+A row has an amount :math:`d_i \ge 0` of what is counted (events, or weight) and an exposure
+:math:`h_i > 0`; a leaf L predicts the rate :math:`\theta` and costs
+
+.. math:: \sum_{i\in L} d_i \log\frac{d_i}{\theta h_i} - d_i + \theta h_i \ge 0,
+
+which is least at :math:`\theta = D/H`, with the sums :math:`D, H` of the leaf:
+:math:`\sum_i d_i\log(d_i/h_i) - D\log(D/H)`. Half the deviance of a Poisson model is such a loss,
+that of a gamma model too (with the mean as 1/θ), and the likelihood of proportional hazards.
+
+Engines add up amounts and exposures as integers, both scaled by powers of two so that their sums
+are alike and have 51 bits. Where an exposure needs more of them it is rounded down, which makes no
+leaf cost more: :math:`-D\log(D/H)` grows with H.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from milp_trees.common.errors import DataError
+from milp_trees.common.logarithms import BITS, log_between, log_units
+from milp_trees.tasks.leaf_functions import LeafFunction, times_log
+from milp_trees.tasks.losses import LossParts, LossTask
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+
+#: Bits of the sums that engines add up.
+_BITS = 51
+#: `_rate_loss` in doubles is off by at most so many times 2^-53 of D + |loss|: the quotient's own
+#: rounding moves the logarithm by 1.01, the logarithm is off by 8 of itself, the product by 1.
+_ULPS = 11
+#: A prediction of 0 counts as this where something happens that it excludes, as in scikit-learn's
+#: log loss: other data than those of the tree are then finitely bad.
+LEAST = Fraction(1, 2**52)
+
+
+def _rate_loss(sums: tuple[Any, ...]) -> Any:
+    """The loss of a leaf but for the constants of its rows; the sums are exposure and amount."""
+    exposure, amount = sums
+    return -times_log(amount, amount / exposure)
+
+
+class Rates(NamedTuple):
+    """Amounts and exposures, exactly, of the kinds of rows that differ in them.
+
+    Parameters
+    ----------
+    amounts, exposures : list of int
+        Of a row of every kind; an exposure is 0 only where a row counts nothing.
+    amount, exposure : Fraction
+        Their units.
+    kind : int64 array of shape (n,)
+        Kind of every row.
+    """
+
+    amounts: list[int]
+    exposures: list[int]
+    amount: Fraction
+    exposure: Fraction
+    kind: np.ndarray
+
+    @property
+    def many(self) -> np.ndarray:
+        """Number of rows of every kind."""
+        return np.bincount(self.kind, minlength=len(self.amounts))
+
+    def summed(self, leaf: np.ndarray, n_leaves: int) -> list[tuple[Fraction, Fraction]]:
+        """Amount and exposure of every leaf, given the leaf of every row."""
+        found = [[0, 0] for _ in range(n_leaves)]
+        pairs, many = np.unique(leaf * len(self.amounts) + self.kind, return_counts=True)
+        for pair, n in zip(pairs.tolist(), many.tolist(), strict=True):
+            t, k = divmod(pair, len(self.amounts))
+            found[t][0] += n * self.amounts[k]
+            found[t][1] += n * self.exposures[k]
+        return [(d * self.amount, h * self.exposure) for d, h in found]
+
+
+def kinds_of(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A row of every kind, and the kind of every row, of rows that differ in some columns."""
+    stacked = np.column_stack([np.asarray(c, dtype=float) for c in columns])
+    first, kind = np.unique(stacked, axis=0, return_index=True, return_inverse=True)[1:]
+    return first, kind.reshape(-1).astype(np.int64)
+
+
+class _Own(NamedTuple):
+    """The part of the loss that rows have with any rates, `sum of d log(d/h)`, between two ends.
+
+    `logs` has an upper end of `log(d/h)` for every kind of row in units of 2^-BITS, 0 where d is 0.
+    """
+
+    low: Fraction
+    high: Fraction
+    logs: list[int]
+
+    @property
+    def middle(self) -> Fraction:
+        return (self.low + self.high) / 2
+
+
+class _Scale(NamedTuple):
+    """Powers of two by which amounts and exposures are multiplied for engines, and what 1 means.
+
+    `rate` is the rate of a quotient of 1.
+    """
+
+    amount: int
+    exposure: int
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class RateTask(LossTask):
+    """Base class of tasks whose leaves predict a rate, or its inverse.
+
+    Parameters
+    ----------
+    leaf_penalty, split_penalty, feature_costs
+        See `PenalisedTask`. They are shares of the loss of a single leaf (`normaliser`).
+    """
+
+    leaf: ClassVar[LeafFunction] = staticmethod(_rate_loss)
+    #: Natural units per unit of the loss above: 1, or 2 for a deviance.
+    factor: ClassVar[int] = 1
+    #: Whether a leaf predicts 1/θ.
+    inverse: ClassVar[bool] = False
+
+    @abstractmethod
+    def rates(self, dataset: Dataset) -> Rates:
+        """What is counted and how long rows were exposed; counts and weights are multiplied in."""
+
+    @property
+    def about_rates(self) -> Any:
+        """What the rates depend on besides the dataset and the task's name."""
+        return None
+
+    def known_rates(self, dataset: Dataset) -> Rates:
+        """What `rates` returns, computed once."""
+        return self._kept(dataset, "rates", lambda: self.rates(dataset))  # type: ignore[no-any-return]
+
+    def _own(self, dataset: Dataset) -> _Own:
+        return self._kept(dataset, "own", lambda: _own_losses(self.known_rates(dataset)))  # type: ignore[no-any-return]
+
+    def _kept(self, dataset: Dataset, what: str, make: Callable[[], Any]) -> Any:
+        """What was computed of a dataset, once."""
+        found = _known.setdefault(dataset, {})
+        key = (self.name, self.about_rates, what)
+        if key not in found:
+            found[key] = make()
+        return found[key]
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        """The loss of a single leaf at its best rate, as a double; 1 if it is 0."""
+
+        def of_one_leaf() -> Fraction:
+            rates = self.known_rates(dataset)
+            ((D, H),) = rates.summed(np.zeros(dataset.n_rows, dtype=np.int64), 1)
+            own = {Fraction(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if h}
+            if len(own) <= 1:
+                return Fraction(1)
+            return Fraction(
+                float((self._own(dataset).middle - D * log_between(D / H)) * self.factor)
+            )
+
+        return self._kept(dataset, "normaliser", of_one_leaf)  # type: ignore[no-any-return]
+
+    def parts(self, dataset: Dataset) -> LossParts:
+        rates, own = self.known_rates(dataset), self._own(dataset)
+        scale, many = _scale(rates), rates.many
+        amounts, exposures, lost = _whole(rates, scale)
+        low, high = log_units(scale.rate.numerator, scale.rate.denominator)
+        each = np.array(
+            [float(d * (log - low)) for d, log in zip(rates.amounts, own.logs, strict=True)]
+        )
+        each = np.ldexp(each, scale.amount - BITS)
+        each += np.abs(each) * 2.0**-50 + 2.0**-40
+        D = sum(n * d for n, d in zip(many, rates.amounts, strict=True))
+        total = own.low / rates.amount - D * Fraction(high, 1 << BITS)
+        d, h = amounts.astype(float), np.maximum(exposures, 1).astype(float)
+        # D log(H/D) is at most H/e, and at least the sum of d log(h/d) where that is negative.
+        most = max(
+            0.37 * float(many @ exposures),
+            1.001 * float(many @ (d * np.log(np.maximum(d / h, 1.0)))),
+            float(many @ np.abs(each)),
+        )
+        return LossParts(
+            np.column_stack([exposures, amounts])[rates.kind],
+            each[rates.kind],
+            total * Fraction(2) ** scale.amount,
+            rates.amount / Fraction(2) ** scale.amount * self.factor,
+            float(many @ d) + most,
+            _ULPS,
+            lost,
+        )
+
+    def predictor(self, dataset: Dataset) -> Callable[[tuple[int, ...]], Any]:
+        one = _scale(self.known_rates(dataset)).rate
+
+        def predicted(sums: tuple[int, ...]) -> float:
+            exposure, amount = sums
+            if not exposure:
+                return 0.0
+            if self.inverse:
+                return float(Fraction(exposure, amount) / one)
+            return float(Fraction(amount, exposure) * one)
+
+        return predicted
+
+    def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
+        sums = self.known_rates(dataset).summed(routes.leaf, routes.n_leaves)
+        total = self._own(dataset).middle
+        for (D, H), action in zip(sums, routes.leaf_actions, strict=True):
+            rate = self._rate_of(routes.actions[action])
+            total += rate * H - D
+            if D:
+                total -= D * log_between(max(rate, LEAST))
+        return total * self.factor, False
+
+    def _rate_of(self, predicted: Any) -> Fraction:
+        """The rate that a leaf's prediction means."""
+        if isinstance(predicted, (tuple, list)) or not math.isfinite(predicted) or predicted < 0:
+            raise DataError(
+                f"The model does not fit the task {self.name}: a leaf predicts {predicted!r}, and predictions are numbers of at least 0."
+            )
+        given = Fraction(predicted)
+        return 1 / max(given, LEAST) if self.inverse else given
+
+
+_known: WeakKeyDictionary[Dataset, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _own_losses(rates: Rates) -> _Own:
+    """The constants of the rows, whose logarithms are taken once for every kind."""
+    low, high, logs = 0, 0, []
+    ratio = rates.amount / rates.exposure
+    for n, d, h in zip(rates.many.tolist(), rates.amounts, rates.exposures, strict=True):
+        ends = log_units(d * ratio.numerator, h * ratio.denominator) if d else (0, 0)
+        low, high = low + n * d * ends[0], high + n * d * ends[1]
+        logs.append(ends[1])
+    unit = rates.amount / (1 << BITS)
+    return _Own(low * unit, high * unit, logs)
+
+
+def _scale(rates: Rates) -> _Scale:
+    """Scales with which all amounts, and all exposures, add up to nearly 2^51."""
+    many = rates.many.tolist()
+    D, H = (sum(n * x for n, x in zip(many, of, strict=True)) for of in rates[:2])
+    amount, exposure = (_BITS - max(total, 1).bit_length() for total in (D, H))
+    rate = rates.amount / rates.exposure * Fraction(2) ** (exposure - amount)
+    return _Scale(amount, exposure, rate)
+
+
+def _whole(rates: Rates, scale: _Scale) -> tuple[np.ndarray, np.ndarray, float]:
+    """What engines add up for every kind of row, and how much rounding can add to a tree.
+
+    At the rates θ of a tree, changes Δd and Δh of the sums of its leaves cost no more than
+    θ·Δh - Δd·(log θ + 1). No rate is larger than that of some row, nor smaller than the least amount
+    by all exposure; exposures are only enlarged where they would be 0. Amounts are rounded down by
+    less than 1.
+    """
+    given = zip(rates.amounts, rates.exposures, strict=True)
+    whole = [
+        (_shifted(d, scale.amount), max(_shifted(h, scale.exposure), int(h > 0))) for d, h in given
+    ]
+    amounts, exposures = (np.array(part, dtype=np.int64) for part in zip(*whole, strict=True))
+    some = [(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if d]
+    moved = int(rates.many @ (amounts > 0)) if scale.amount < 0 else 0
+    grown = int(rates.many[exposures == 1].sum()) if scale.exposure < 0 else 0
+    if not some or not (moved or grown):
+        return amounts, exposures, 0.0
+    of_one = Fraction(2) ** (scale.amount - scale.exposure)
+    most = float(max(Fraction(d, h) for d, h in some) * of_one)
+    least = float(min(d for d, _ in some) * Fraction(2) ** (scale.amount - _BITS))
+    steep = 1 + max(abs(math.log(most)), abs(math.log(least)))
+    return amounts, exposures, 1.001 * (moved * steep + grown * most)
+
+
+def _shifted(whole: int, power: int) -> int:
+    """A whole number times a power of two, rounded down."""
+    return whole << power if power >= 0 else whole >> -power
