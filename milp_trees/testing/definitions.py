@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from milp_trees.common.registering import families
+from milp_trees.testing.definitions_of_losses import LOSSES
 from milp_trees.testing.definitions_of_prices import prices_paid
 from milp_trees.testing.seen import Row as Row
 from milp_trees.testing.seen import Seen as Seen
@@ -334,6 +335,7 @@ DEFINITIONS: dict[str, Definition] = {
     "mcc": _matthews,
     "g-mean": _geometric_mean,
     "kappa": _kappa,
+    **LOSSES,
 }
 
 

@@ -205,12 +205,15 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
 def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...]]:
     """The features and actions of which trees of a problem consist.
 
-    For decisions and predictions that are not listed, actions are those that are best for some row.
+    For decisions that are not listed, and for predicted numbers, actions are those that are best for
+    some row, or for all rows.
     """
     actions = problem.task.actions(problem.dataset)
     if not actions and problem.task.offers(LeafSums):
-        sums = problem.first_view((LeafSums,))
-        actions = sums.leaf_actions(sums.sums)[1]
+        sums = problem.first_view((LeafSums,)).sums
+        actions = problem.first_view((LeafSums,)).leaf_actions(np.vstack([sums, sums.sum(axis=0)]))[
+            1
+        ]
     if not actions and problem.task.offers(LeafOracle):
         view = problem.view(LeafOracle)
         actions = tuple(

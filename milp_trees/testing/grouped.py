@@ -10,6 +10,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.problems.problem import Problem
+from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.views import CostMatrix
 
 #: Fields with an entry per row; rows that are equal in all of them are one row.
@@ -83,11 +84,25 @@ def difference(problem: Problem, models: Sequence[Any]) -> str | None:
             return (
                 f"grouped rows violate {few.violations(model)}, all rows {every.violations(model)}"
             )
+    if problem.task.offers(LeafSums):
+        return _other_objective(every, few, models)
     if not problem.task.offers(CostMatrix):
         return None
     first, second = every.presolved_view(), few.presolved_view()
     if _summary(first) != _summary(second):
         return "the view of costs is another one on grouped rows"
+    return None
+
+
+def _other_objective(every: Problem, few: Problem, models: Sequence[Any]) -> str | None:
+    """How the objective of a model on grouped rows differs by more than rounding, or None."""
+    first, second = every.presolved_view(), few.presolved_view()
+    for model in models:
+        a, b = (float(view.to_value(view.objective(model))) for view in (first, second))
+        if abs(a - b) > float(
+            abs(first.scale) * first.tolerance + abs(second.scale) * second.tolerance
+        ):
+            return f"a model has the objective {b} on grouped rows, and {a} on all rows"
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 Spec = Mapping[str, Any]
 #: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
-#: `values`.
+#: `values`, `label` (the class, of which `y` is the number), `targets` (numbers by name).
 Row = Mapping[str, Any]
 
 

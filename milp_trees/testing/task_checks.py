@@ -21,6 +21,7 @@ from milp_trees.problems.problem import Problem
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix
@@ -34,15 +35,21 @@ from milp_trees.testing.task_data import (
     rows_of,
     see,
     some_trees,
+    target_datasets,
 )
-from milp_trees.testing.view_checks import counts_agree, demand, views_agree
+from milp_trees.testing.view_checks import (
+    counts_agree,
+    demand,
+    splits_cost_nothing,
+    views_agree,
+)
 
 #: Number of datasets that are drawn at a level, and of trees on each.
 DRAWS = {"quick": (4, 6), "thorough": (40, 20)}
 #: What is claimed of every task.
 CLAIMS = ("definition", "views", "order", "spec", "sense", "no view", "weights", "counts")
 #: Kinds of views of the core.
-VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts)
+VIEWS = (CostMatrix, LeafSums, LeafOracle, Ratio, PairCounts, LeafCounts)
 
 
 def check_task(
@@ -60,7 +67,7 @@ def check_task(
         The task.
     datasets : mapping of name to Dataset, optional
         By default random ones with two and three classes, five groups, and everything else that a
-        task may need. A dataset for which the task raises an error with a sentence is skipped.
+        task may need; for tasks whose leaves predict numbers also some with numeric targets. A dataset for which the task raises an error with a sentence is skipped.
     definition : callable (spec, rows, seen) → float, optional
         Value of the task, independent of its code. `spec` is the description of the task, `rows`
         are dictionaries with the known parts of each row (`y`, `weight`, …), and `seen` is what the
@@ -90,14 +97,17 @@ def check_task(
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
     report, (draws, trees) = Report(), DRAWS[level]
     weighed = has_weights = False
-    for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
+    for name, dataset in (_drawn(requested, draws) if datasets is None else datasets).items():
         problem = Problem(dataset, requested, Trees(3))
         try:
-            requested.value(Tree(Leaf(0), requested.actions(dataset)).routes(dataset), dataset)
+            requested.value(_leaf(problem).routes(dataset), dataset)
         except MilpTreesError as why:
             report.skipped[name] = str(why)
             continue
         sample = some_trees(problem, trees)
+        if requested.offers(LeafSums):
+            splits_cost_nothing(problem, name)
+            report.passed.append(("splits", name))
         for tree in sample:
             means(problem, tree, meaning, name)
             views_agree(problem, tree, name)
@@ -120,6 +130,18 @@ def check_task(
             f"The task {requested.name} says that it weighs rows, but weights change no value."
         )
     return report
+
+
+def _drawn(task: Task, draws: int) -> dict[str, Dataset]:
+    """Random datasets; those with numeric targets too if leaves of the task predict numbers."""
+    numeric = target_datasets(draws) if task.offers(LeafSums) else {}
+    return random_datasets(draws) | numeric
+
+
+def _leaf(problem: Problem) -> Tree:
+    """A single leaf, with the first action or with what it predicts best."""
+    leaf = Tree(Leaf(0), problem.task.actions(problem.dataset))
+    return problem.first_view((LeafSums,)).decided(leaf) if problem.task.offers(LeafSums) else leaf
 
 
 # -- the checks ------------------------------------------------------------------------------------

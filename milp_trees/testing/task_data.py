@@ -14,6 +14,9 @@ from milp_trees.problems.problem import Problem
 from milp_trees.testing.definitions import Row, Seen
 from milp_trees.testing.generate import any_tree, choices
 
+#: Largest number of single leaves among the trees of a check.
+MOST_LEAVES = 8
+
 
 def random_datasets(n: int) -> dict[str, Dataset]:
     """Datasets with everything that a task may need.
@@ -41,6 +44,29 @@ def random_datasets(n: int) -> dict[str, Dataset]:
     return out
 
 
+def target_datasets(n: int) -> dict[str, Dataset]:
+    """Datasets with numeric targets: one as `y`, with zeros and without, and times with events.
+
+    Weights are short decimals; some targets are equal, and in some leaves nothing happens.
+    """
+    out = {}
+    for seed in range(n):
+        rng, rows = np.random.default_rng(seed), 14 + seed % 5
+        fields: dict[str, Any] = {
+            "X": rng.integers(0, 2, (rows, 5)),
+            "features": [BinaryFeature(f"t{j}") for j in range(5)],
+            "weights": rng.integers(1, 9, rows) / 4,
+        }
+        y = rng.integers(0, 9, rows) / 4 + (seed % 2) / 2
+        out[f"target_datasets({n})[{seed}, number]"] = Dataset(**fields, y=y)
+        event = rng.random(rows) < 0.6 if seed % 4 != 3 else np.full(rows, seed % 8 == 3)
+        time = rng.integers(seed % 2, 7, rows)
+        out[f"target_datasets({n})[{seed}, time]"] = Dataset(
+            **fields, targets=np.column_stack([time, event]), target_names=("time", "event")
+        )
+    return out
+
+
 def some_trees(problem: Problem, n: int, seed: int = 0) -> list[Tree]:
     """Single leaves, and random trees.
 
@@ -60,7 +86,7 @@ def some_trees(problem: Problem, n: int, seed: int = 0) -> list[Tree]:
     rng = np.random.default_rng(seed)
     actions = choices(problem)[1]
     return [
-        *(Tree(Leaf(k), actions) for k in range(len(actions))),
+        *(Tree(Leaf(k), actions) for k in range(min(len(actions), MOST_LEAVES))),
         *(any_tree(problem, rng) for _ in range(n)),
     ]
 
@@ -118,7 +144,10 @@ def _asked(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -
 
 
 def rows_of(dataset: Dataset) -> list[Row]:
-    """The rows as dictionaries of their known parts."""
+    """The rows as dictionaries of their known parts.
+
+    `label` is the class, of which `y` is the number, and `targets` the numeric targets by name.
+    """
     fields = {
         "y": dataset.y,
         "weight": dataset.row_weights,
@@ -130,6 +159,13 @@ def rows_of(dataset: Dataset) -> list[Row]:
         "values": dataset.values,
     }
     given = {name: array.tolist() for name, array in fields.items() if array is not None}
+    if dataset.y is not None:
+        given["label"] = [(dataset.classes or ())[k] for k in dataset.y.tolist()]
+    if dataset.targets is not None:
+        names = dataset.target_names or ()
+        given["targets"] = [
+            dict(zip(names, values, strict=True)) for values in np.asarray(dataset.targets).tolist()
+        ]
     return [{name: column[i] for name, column in given.items()} for i in range(dataset.n_rows)]
 
 

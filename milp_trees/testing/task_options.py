@@ -103,6 +103,12 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
     "g-mean": [{"positive": "class 0"}],
     "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
+    "squared-error": [PRICES],
+    "survival": [PRICES, {"baseline": [[0, 1, 3, 4], [0.125, 0.25, 0.5, 1.5]]}],
+    "gini": [PRICES],
+    "log-loss": [PRICES],
+    "poisson": [PRICES],
+    "gamma": [PRICES],
 }
 #: Tasks that cannot be made without options.
 NEEDS_OPTIONS = ("cost-matrix", "cost-sensitive", "count-ratio")

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import NoView
+from milp_trees.common.errors import DataError, NoView
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_functions import refuse_cheaper_whole
+from milp_trees.tasks.leaf_sums import LeafSums
+from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.states_view import States
@@ -43,6 +46,8 @@ def views_agree(problem: Problem, tree: Tree, name: str) -> None:
     """
     value, wrong = problem.value(tree), _violated(problem, tree)
     number = value.exact if value.exact is not None else Fraction(value.number)
+    if problem.task.offers(LeafSums):
+        _predicts_best(problem, tree, name)
     for view in _views(problem):
         if isinstance(view, LeafOracle) and not tree.actions:
             continue
@@ -63,6 +68,80 @@ def views_agree(problem: Problem, tree: Tree, name: str) -> None:
             for one in (ratio, ratio.reduce()):
                 _ratio_agrees(one, number, problem, tree, name)
                 _keeps(one.frame, wrong, problem, tree, name)
+
+
+def _predicts_best(problem: Problem, tree: Tree, name: str) -> None:
+    """No prediction is better than the view's; objective and bound are right."""
+    whole = problem.first_view((LeafSums,))
+    best = whole.decided(tree)
+    value = problem.value(best)
+    number = value.exact if value.exact is not None else Fraction(value.number)
+    slack = 1e-12 * max(1.0, abs(value.number))
+    given = problem.value(tree)
+    demand(
+        value.number <= given.number + slack,
+        problem,
+        name,
+        tree,
+        f"the value is {given}, and with the predictions that are said to be best {value}",
+    )
+    for view in (whole, problem.presolved_view()):
+        Z = view.objective(tree)
+        off = abs(view.from_value(number) - Z)
+        demand(
+            off <= view.tolerance,
+            problem,
+            name,
+            best,
+            f"the view {type(view).__name__} has {Z} units, the value is {float(view.from_value(number))}",
+        )
+        bound = view.to_bound(Z)
+        demand(
+            bound <= number + Fraction(slack),
+            problem,
+            name,
+            best,
+            f"of {Z} units the bound is {float(bound)}, and the value is {value}",
+        )
+
+
+def splits_cost_nothing(problem: Problem, name: str) -> None:
+    """A leaf is never cheaper than the parts into which it is split, nor than nothing.
+
+    Leaves have the sums of random rows. Both together say that fewer rows cost no more.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its task offers leaf sums.
+    name : str
+        Name of the dataset, for the sentence.
+
+    Raises
+    ------
+    AssertionError
+        There are rows whose leaf costs less than two leaves with a part of them each.
+    """
+    view = problem.first_view((LeafSums,))
+    if not isinstance(view, LossSums):
+        return
+    sums = view.sums[:, :-1]
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        row: np.ndarray = sums[rng.integers(len(sums))] * rng.integers(1, 5)
+        return row
+
+    why = ""
+    try:
+        refuse_cheaper_whole(view.leaf, sums.shape[1], draw)
+    except DataError as found:
+        why = str(found)
+    demand(not why, problem, name, None, why)
+    rng = np.random.default_rng(1)
+    chosen = rng.random((50, len(view.sums))) < rng.random((50, 1))
+    least = int(view.leaf_values(np.vstack([view.sums, chosen @ view.sums])).min())
+    message = f"rows cost {least} units in a leaf of their own, and less than nothing must not be"
+    demand(least >= -2 * view.margin - 4, problem, name, None, message)
 
 
 def _views(problem: Problem) -> list[Any]:

@@ -1,6 +1,7 @@
 """The checks of tasks are tested: wrong tasks are rejected, and a definition is found where it stands."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -11,8 +12,9 @@ from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraints import StatisticalParity
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
-from milp_trees.testing.task_data import random_datasets
+from milp_trees.testing.task_data import random_datasets, target_datasets
 from milp_trees.testing.task_options import options_of
+from milp_trees.testing.view_checks import splits_cost_nothing
 
 
 class ForgottenWeights(mt.tasks.WeightedError):
@@ -101,6 +103,67 @@ WRONG = [
 def test_a_wrong_task_is_rejected(task):
     with pytest.raises(AssertionError, match=r"The task"):
         check_task(task, level="thorough")
+
+
+class ConvexLoss(mt.tasks.SquaredError):
+    """The leaf function has the wrong sign, so a split costs more than its leaf."""
+
+    leaf = staticmethod(lambda sums: sums[1] * sums[1] / sums[0])
+
+
+class PaidForRows(mt.tasks.Gini):
+    """A leaf of few rows costs less than nothing."""
+
+    leaf = staticmethod(lambda sums: mt.tasks.Gini.leaf(sums) - sums[0] / 8)
+
+
+class OtherPrediction(mt.tasks.Poisson):
+    """Leaves predict a little more than their mean."""
+
+    def predictor(self, dataset):
+        mean = super().predictor(dataset)
+        return lambda sums: 1.01 * mean(sums)
+
+
+class BoundTooHigh(mt.tasks.Survival):
+    """The constants are said to be more than they are."""
+
+    def parts(self, dataset):
+        parts = super().parts(dataset)
+        return parts._replace(total=parts.total * Fraction(11, 10))
+
+
+class ForgottenConstants(mt.tasks.Gamma):
+    """The view leaves out what the rows cost in every tree."""
+
+    def parts(self, dataset):
+        parts = super().parts(dataset)
+        return parts._replace(constants=0 * parts.constants, total=Fraction(0))
+
+
+WRONG_LOSSES = {
+    ConvexLoss: "a split must never cost more than its leaf",
+    OtherPrediction: "units, the value is",
+    BoundTooHigh: "the bound is",
+    ForgottenConstants: "less than nothing must not be",
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_LOSSES, ids=lambda kind: kind.__name__)
+def test_a_wrong_loss_is_rejected_for_what_is_wrong(kind):
+    with pytest.raises(AssertionError, match=WRONG_LOSSES[kind]):
+        check_task(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"), [(ConvexLoss, "must never cost more"), (PaidForRows, "less than nothing")]
+)
+def test_a_leaf_function_is_refused_without_any_definition(kind, why):
+    """Engines need both: a split costs no more than its leaf, and rows cost no less than nothing."""
+    for name, data in target_datasets(2).items():
+        if name.endswith("number]"):
+            with pytest.raises(AssertionError, match=why):
+                splits_cost_nothing(mt.Problem(data, kind(), mt.Trees(2)), name)
 
 
 def test_a_task_without_a_definition_is_named():

@@ -75,6 +75,27 @@ def data(seed: int) -> mt.Dataset:
     return replace(found, weights=np.round(found.weights * 4))
 
 
+#: Tasks of numeric targets, with the number of those that they take.
+NUMERIC = {"squared-error": 2, "survival": 2, "poisson": 1, "gamma": 1}
+
+
+@cache
+def rows_for(name: str, seed: int) -> mt.Dataset:
+    """The dataset for a task, with the targets that it predicts.
+
+    The first time is that of an event: hazards before the first event depend on the weight of all
+    rows.
+    """
+    k, found = NUMERIC.get(name, 0), data(seed)
+    if not k:
+        return found
+    rng = np.random.default_rng(seed)
+    time, event = rng.integers(2, 9, found.n_rows), rng.integers(0, 2, found.n_rows)
+    time[0], event[0] = 1, 1
+    targets = np.column_stack([time, event])[:, :k]
+    return replace(found, targets=targets, target_names=("time", "event")[:k])
+
+
 # -- relations -------------------------------------------------------------------------------------
 
 
@@ -137,7 +158,10 @@ RELATIONS = EQUAL | {
     )
 }
 #: Units of values that are sums over rows; the others are means, ratios and areas.
-SUMS = ("errors", "cost")
+SUMS = (
+    *("errors", "cost", "squared error", "half deviance", "deviance"),
+    *("Brier score", "log loss"),
+)
 #: Tasks whose value grows with costs, values and outcomes.
 GAINS = ("action-costs", "action-values", "decision", "policy-dm", "policy-dr", "policy-ipw")
 
@@ -164,7 +188,7 @@ def solved(problem: mt.Problem) -> mt.Result:
 
 @cache
 def before(name: str, seed: int) -> mt.Result:
-    return solved(mt.Problem(data(seed), TASKS[name], SPACES.get(name, mt.Trees(2))))
+    return solved(mt.Problem(rows_for(name, seed), TASKS[name], SPACES.get(name, mt.Trees(2))))
 
 
 def differs(name: str, relation: str) -> str | None:

@@ -38,6 +38,7 @@ ALLOWED = {
     ("testing/task_options.py", "*"): "options of tasks that are tried beside the defaults",
     ("testing/definitions.py", "*"): "definitions apart from the tasks are the point of the file",
     ("testing/definitions_of_constraints.py", "*"): "definitions apart from the constraints",
+    ("testing/definitions_of_losses.py", "*"): "definitions apart from the losses",
 }
 
 #: Files of `tests/conformance` that are no contracts, and may name plug-ins: they test the checks
