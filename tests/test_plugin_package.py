@@ -3,6 +3,7 @@ not touched, and is found, listed, checked, run, and asked to judge.
 """
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -84,8 +85,25 @@ def test_the_plug_ins_solve_a_problem_stated_in_their_words(environment):
     assert {"milp-trees-example", "scipy-milp"} <= row["versions"].keys()
 
 
+EXPONENTIAL = """
+import milp_trees as mt
+data = mt.Dataset([[0], [0], [1], [1], [1]], targets=[[1, 1], [2, 1], [9, 1], [8, 0], [30, 1]],
+                  target_names=("time", "event"))
+result = mt.solve(mt.Problem(data, mt.registry.task("exponential")(), mt.Trees(1)))
+print(result.method, result.status.value, result.value.number, sorted(result.predictor.actions))
+"""
+
+
+def test_a_loss_of_sums_in_one_file_is_solved_and_proved(environment):
+    """By the engine for leaf sums, which compiles the plug-in's function into its kernels."""
+    method, status, value, *hazards = run(environment, "-c", EXPONENTIAL).split()
+    assert (method, status) == ("dp", "optimal")
+    assert float(value) == pytest.approx(4 - 2 * math.log(2 / 3) - 2 * math.log(2 / 47))
+    assert [float(h.strip("[],")) for h in hazards] == pytest.approx([2 / 47, 2 / 3])
+
+
 def test_all_conformance_checks_pass_on_the_plug_ins(environment):
     """As a third party runs them."""
     out = run(environment, EXAMPLE / "check.py").splitlines()
-    assert len([line for line in out if "checks passed" in line]) == 7, out
+    assert len([line for line in out if "checks passed" in line]) == 9, out
     assert out[-1] == "one-split judges and derives"

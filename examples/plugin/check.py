@@ -29,6 +29,8 @@ def main():
         check_solver_pair("state-flow", "scipy-milp"),
         check_task(mt.registry.task("misses")(price=5)),
         check_task(mt.registry.task("misses")),
+        check_task(mt.registry.task("exponential")()),
+        check_task(mt.registry.task("exponential")(leaf_penalty="1/20")),
     ]
     for report in reports:
         assert report.passed, report
