@@ -31,8 +31,8 @@ import numpy as np
 
 from milp_trees.common.errors import DataError
 from milp_trees.common.registering import register
-from milp_trees.tasks.concordance import concordance
 from milp_trees.tasks.rates import Rates, RateTask, kinds_of
+from milp_trees.tasks.survival_scores import concordance, integrated_brier_score
 from milp_trees.tasks.targets import weight_numbers, whole_numbers
 
 if TYPE_CHECKING:
@@ -172,8 +172,21 @@ class Survival(RateTask):
         time, event = times_and_events(dataset, self.name)
         risk = np.array([float(a) for a in routes.actions])[np.asarray(routes.leaf_actions)]
         weights = dataset.row_weights * dataset.row_counts
-        found = concordance(time, event, risk[routes.leaf], weights)
-        return {} if found is None else {"concordance": found}
+        times, hazards = map(np.array, self.cumulative_hazard(dataset))
+
+        def survival(leaf: int, at: np.ndarray) -> np.ndarray:
+            found: np.ndarray = np.exp(
+                -risk[leaf] * hazards[np.searchsorted(times, at, side="right") - 1]
+            )
+            return found
+
+        scores = {
+            "concordance": concordance(time, event, risk[routes.leaf], weights),
+            "integrated_brier_score": integrated_brier_score(
+                time, event, routes.leaf, weights, survival
+            ),
+        }
+        return {name: found for name, found in scores.items() if found is not None}
 
 
 def times_and_events(dataset: Dataset, name: str) -> tuple[np.ndarray, np.ndarray]:

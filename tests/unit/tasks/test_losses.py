@@ -10,8 +10,8 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.logarithms import log_between
-from milp_trees.tasks.concordance import concordance
 from milp_trees.tasks.survival import nelson_aalen
+from milp_trees.tasks.survival_scores import concordance, integrated_brier_score
 
 LOSSES = ("gini", "log-loss", "poisson", "gamma", "survival", "squared-error")
 
@@ -322,6 +322,38 @@ def test_concordance_is_the_share_of_comparable_pairs(seed):
                 won += w[i] * w[j] * (1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j]))
     assert concordance(time, event, risk, w) == pytest.approx(won / total)
     assert concordance(time, np.zeros(n, bool), risk, w) is None
+
+
+def scored(seed, n=40):
+    """Random survival data with a leaf for every row, and what the leaves predict."""
+    rng = np.random.default_rng(seed)
+    time, event = rng.integers(1, 15, n).astype(float), rng.random(n) < 0.6
+    leaf, rates = rng.integers(0, 3, n), np.array([0.01, 0.05, 0.2])
+    return time, event, leaf, lambda k, times: np.exp(-rates[k] * times)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_brier_score_over_time_is_that_of_scikit_survival(seed):
+    metrics = pytest.importorskip("sksurv.metrics")
+    time, event, leaf, survival = scored(seed)
+    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    times = np.unique(time)[:-1]
+    shares = np.array([survival(k, times) for k in leaf.tolist()])
+    expected = metrics.integrated_brier_score(y, y, shares, times)
+    found = integrated_brier_score(time, event, leaf, np.ones(len(time)), survival)
+    assert found == pytest.approx(expected)
+
+
+def test_weights_of_the_brier_score_over_time_are_duplicates():
+    time, event, leaf, survival = scored(7)
+    many = 1 + np.arange(len(time)) % 3
+    copies = [np.repeat(part, many) for part in (time, event, leaf)]
+    found = integrated_brier_score(time, event, leaf, many, survival)
+    assert found == pytest.approx(
+        integrated_brier_score(*copies, np.ones(len(copies[0])), survival)
+    )
+    assert integrated_brier_score(*copies, np.ones(len(copies[0])), survival) > 0.05
+    assert integrated_brier_score(np.ones(3), *np.zeros((2, 3), int), np.ones(3), survival) is None
 
 
 # -- numbers that are hard for doubles -------------------------------------------------------------
