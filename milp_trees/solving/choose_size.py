@@ -200,6 +200,7 @@ def _paths(problem: Problem, most: int, method: Any, limits: Limits) -> SizePath
 def _scores(path: SizePath, most: int, test: Dataset) -> list[float]:
     """Values of the best models of 1, 2, … leaves on the rows left out; NaN without one."""
     known: dict[int, float] = {}
+    task = path.problem.task.for_other_rows(path.problem.dataset)
     by_leaves = {p.leaves: p.predictor for p in path.points}
     out = []
     for k in range(1, most + 1):
@@ -208,7 +209,7 @@ def _scores(path: SizePath, most: int, test: Dataset) -> list[float]:
             out.append(float("nan"))
             continue
         if id(model) not in known:
-            known[id(model)] = path.problem.task.value(model.routes(test), test).number
+            known[id(model)] = task.value(model.routes(test), test).number
         out.append(known[id(model)])
     return out
 

@@ -223,6 +223,14 @@ class Task(ABC):
         """The task without its data for single rows, and the names of what was removed."""
         return self, ()
 
+    def for_other_rows(self, dataset: Dataset) -> Task:
+        """The task as it values models that were found on a dataset on other rows.
+
+        What it estimates from the rows of the dataset, and models refer to, is kept. By default
+        that is nothing.
+        """
+        return self
+
     def reordered(self, rows: Any) -> Task:
         """The task for the dataset with its rows in another order (indices of all rows)."""
         return self

@@ -128,6 +128,9 @@ class Survival(RateTask):
         """
         return replace(self, baseline=self.cumulative_hazard(dataset))
 
+    def for_other_rows(self, dataset: Dataset) -> Survival:
+        return self.with_baseline(dataset)
+
     def cumulative_hazard(self, dataset: Dataset) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The baseline: `baseline`, or that of the rows of a dataset.
 

@@ -274,6 +274,8 @@ def test_other_rows_are_valued_with_the_baseline_of_the_first():
         expected += own - event * (1 + np.log(own))
     assert task.with_baseline(train).value(routes, test).number == pytest.approx(expected)
     assert task.value(routes, test).number != pytest.approx(expected)
+    assert task.for_other_rows(train) == task.with_baseline(train)
+    assert mt.Accuracy().for_other_rows(train) == mt.Accuracy()
     again = mt.tasks.from_spec(task.with_baseline(train).spec())
     assert again == task.with_baseline(train)
 
