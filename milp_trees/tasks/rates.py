@@ -179,12 +179,15 @@ class RateTask(LossTask):
         scale, many = _scale(rates), rates.many
         amounts, exposures, lost = _whole(rates, scale)
         low, high = log_units(scale.rate.numerator, scale.rate.denominator)
+        power = scale.amount - BITS
         each = np.array(
-            [float(d * (log - low)) for d, log in zip(rates.amounts, own.logs, strict=True)]
+            [
+                _double(d * (log - low), power)
+                for d, log in zip(rates.amounts, own.logs, strict=True)
+            ]
         )
-        each = np.ldexp(each, scale.amount - BITS)
         each += np.abs(each) * 2.0**-50 + 2.0**-40
-        D = sum(n * d for n, d in zip(many, rates.amounts, strict=True))
+        D = sum(n * d for n, d in zip(many.tolist(), rates.amounts, strict=True))
         total = own.low / rates.amount - D * Fraction(high, 1 << BITS)
         d, h = amounts.astype(float), np.maximum(exposures, 1).astype(float)
         # D log(H/D) is at most H/e, and at least the sum of d log(h/d) where that is negative.
@@ -288,3 +291,9 @@ def _whole(rates: Rates, scale: _Scale) -> tuple[np.ndarray, np.ndarray, float]:
 def _shifted(whole: int, power: int) -> int:
     """A whole number times a power of two, rounded down."""
     return whole << power if power >= 0 else whole >> -power
+
+
+def _double(whole: int, power: int) -> float:
+    """A whole number times a power of two, off by less than 2^-52 of it."""
+    more = max(0, whole.bit_length() - 64)
+    return math.ldexp(float(whole >> more), power + more)
