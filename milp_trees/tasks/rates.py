@@ -179,12 +179,14 @@ class RateTask(LossTask):
         scale, many = _scale(rates), rates.many
         amounts, exposures, lost = _whole(rates, scale)
         low, high = log_units(scale.rate.numerator, scale.rate.denominator)
-        power = scale.amount - BITS
+        # Of what engines add up, so that no rows cost less than nothing.
+        if scale.exposure >= 0 and scale.amount >= 0:
+            ends = [log - low for log in own.logs]
+        else:
+            pairs = zip(amounts.tolist(), exposures.tolist(), strict=True)
+            ends = [log_units(d, h)[1] if d else 0 for d, h in pairs]
         each = np.array(
-            [
-                _double(d * (log - low), power)
-                for d, log in zip(rates.amounts, own.logs, strict=True)
-            ]
+            [_double(d * end, -BITS) for d, end in zip(amounts.tolist(), ends, strict=True)]
         )
         each += np.abs(each) * 2.0**-50 + 2.0**-40
         D = sum(n * d for n, d in zip(many.tolist(), rates.amounts, strict=True))
