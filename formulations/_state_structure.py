@@ -14,6 +14,8 @@ The columns at 1 are the nodes of a tree, and its states are disjoint or nested 
   where the left-hand side never exceeds :math:`n_a(s)n_b(s)`, because columns at 1 that lie below s
   in the hypergraph have disjoint rows of s. (A rule of a list has rows of its own, so it counts
   also where it splits s.)
+
+* differences of mean predictions are sums over leaves, and so one number per column.
 """
 
 from __future__ import annotations
@@ -26,13 +28,19 @@ from scipy import sparse
 
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.leaf_order import LeafOrder
+from milp_trees.tasks.mean_parity import MeanGaps
 from milp_trees.tasks.structure import FeatureUse, NodeRates
 from milp_trees.tasks.views import CostMatrix, LeafSums
 
 STOP, SPLIT = 0, 1
 
 #: Kinds of constraints on the tree that state-flow takes.
-KINDS = frozenset({FeatureUse.kind, NodeRates.kind, LeafOrder.kind, DefaultOnly.kind})
+KINDS = frozenset(
+    {FeatureUse.kind, NodeRates.kind, LeafOrder.kind, DefaultOnly.kind, MeanGaps.kind}
+)
+#: The range of the targets in rows about predictions: a billionth of it is far above the absolute
+#: tolerances of solvers.
+RANGE = 1e5
 
 
 def unsupported_lists(name: str, view: CostMatrix) -> str | None:
@@ -78,6 +86,10 @@ def structure_rows(h: Any, view: Any) -> list[Rows]:
     out = []
     if groups(view):
         out += list(_uses(h, view))
+    out += [
+        _gaps(h, view, part, j)
+        for j, part in enumerate(p for p in view.structure if isinstance(p, MeanGaps))
+    ]
     node = [
         row
         for part in view.structure
@@ -97,6 +109,24 @@ def structure_rows(h: Any, view: Any) -> list[Rows]:
             )
         )
     return out
+
+
+def _gaps(h: Any, view: Any, part: MeanGaps, number: int) -> Rows:
+    """Differences of mean predictions, in units in which the targets have a fixed range."""
+    from milp_trees.engines.hypergraph.node_sums import of_leaves
+
+    unit = RANGE / float(part.spread) if part.spread else 0.0
+    gaps = of_leaves(h, view, part).T * unit
+    matrix = sparse.csr_matrix(gaps)
+    matrix.resize(gaps.shape[0], h.n_columns + len(groups(view)))
+    limit = np.full(len(gaps), float(part.limit) * unit)
+    return Rows(
+        f"mean_gaps_{number}" if number else "mean_gaps",
+        "mean predictions of two groups differ by at most the limit",
+        matrix,
+        -limit,
+        limit,
+    )
 
 
 def _uses(h: Any, view: CostMatrix) -> Iterator[Rows]:

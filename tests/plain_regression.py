@@ -123,6 +123,18 @@ def leaves(tree):
     return 1 if tree is None else leaves(tree[1]) + leaves(tree[2])
 
 
+def leaf_rows(plain, tree, rows=None):
+    """The rows of every leaf of a tree."""
+    rows = plain.every if rows is None else rows
+    if tree is None:
+        return [rows]
+    f, *below = tree
+    sides = [[i for i in rows if plain.X[i, f] == side] for side in (0, 1)]
+    return [
+        leaf for t, side in zip(below, sides, strict=True) for leaf in leaf_rows(plain, t, side)
+    ]
+
+
 def uses(tree, f):
     """Whether a tree has a test."""
     return tree is not None and (tree[0] == f or uses(tree[1], f) or uses(tree[2], f))

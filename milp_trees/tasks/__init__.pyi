@@ -24,6 +24,7 @@ from .feature_constraints import FeatureBudget as FeatureBudget
 from .feature_constraints import NotTogether as NotTogether
 from .feature_constraints import Requires as Requires
 from .leaf_order import Monotone as Monotone
+from .mean_parity import MeanPredictionParity as MeanPredictionParity
 from .monotone import CohenKappa as CohenKappa
 from .monotone import GeometricMean as GeometricMean
 from .monotone import Matthews as Matthews

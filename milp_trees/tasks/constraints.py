@@ -32,6 +32,7 @@ from milp_trees.tasks.constraint_base import as_constraints as as_constraints
 from milp_trees.tasks.constraint_base import group_rates, in_words, position, share
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.leaf_order import Monotone
+from milp_trees.tasks.mean_parity import MeanPredictionParity
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
 from milp_trees.tasks.task_value import TaskValue
 from milp_trees.tasks.views import SideRow
@@ -355,6 +356,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         ParityInLeaves,
         ParityInSubtrees,
         Monotone,
+        MeanPredictionParity,
         CapturedShare,
         TaskValue,
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
@@ -24,13 +24,16 @@ import numpy as np
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.common.registering import register
+from milp_trees.tasks.constraint_base import Constraint, as_constraints
 from milp_trees.tasks.leaf_functions import LeafFunction
-from milp_trees.tasks.loss_sums import Squares
+from milp_trees.tasks.loss_sums import LossSums, Squares
 from milp_trees.tasks.losses import LossParts, LossTask
+from milp_trees.tasks.mean_parity import MeanPredictionParity
 from milp_trees.tasks.targets import WHOLE, numeric_targets, whole_numbers
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
 
 #: Largest sums of products that 64 bits hold.
@@ -143,6 +146,13 @@ class SquaredError(LossTask):
 
     The targets are `Dataset.targets`, or `Dataset.y` if its classes are numbers. With a penalty the
     value is the share of the squared error of a single leaf that is left, 1 - R², plus penalties.
+
+    Parameters
+    ----------
+    leaf_penalty, split_penalty, feature_costs
+        See `LossTask`.
+    constraints : sequence of MeanPredictionParity
+        Side constraints on the predictions.
     """
 
     name: ClassVar[str] = "squared-error"
@@ -150,6 +160,26 @@ class SquaredError(LossTask):
     units: ClassVar[tuple[str, str]] = ("squared error", "loss")
     has_extra_scores: ClassVar[bool] = True
     leaf: ClassVar[LeafFunction] = staticmethod(_squared_error)
+
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = as_constraints(self.constraints)
+        for one in given:
+            if not isinstance(one, MeanPredictionParity):
+                raise DataError(
+                    f"The task {self.name} takes the constraint mean-prediction-parity; {one.name} is about actions, and its leaves have none."
+                )
+        object.__setattr__(self, "constraints", given)
+
+    def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
+        return [message for c in self.constraints for message in c.broken(routes, dataset, ())]
+
+    def loss_sums(self, dataset: Dataset, space: Space) -> LossSums:
+        view = super().loss_sums(dataset, space)
+        parts = [p for c in self.constraints for p in c.structure(dataset, (), view.features)]
+        return replace(view, structure=tuple(parts)) if parts else view
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         """The squared error of a single leaf that predicts the mean; 1 if that is 0."""

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States
+from milp_trees.tasks.mean_parity import MeanGaps
 from milp_trees.tasks.structure import NodeRates
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 
 class NodeSums(NamedTuple):
@@ -61,6 +62,40 @@ def node_sums(h: States, view: CostMatrix, part: NodeRates) -> NodeSums:
                 if child >= 0 and not done[child]:
                     waiting.append((int(child), rows[side]))
     return NodeSums(size, hits, allowed)
+
+
+def of_leaves(h: States, view: LeafSums, part: MeanGaps) -> np.ndarray:
+    """What the own leaves of every column add to differences of groups: (C, pairs · outputs)."""
+    per_row = np.concatenate([view.sums, part.shares], axis=1)
+    m, width = view.sums.shape[1], part.shares.shape[1] * len(part.centre)
+    out = np.zeros((h.n_columns, width))
+    predict = view.predict  # type: ignore[attr-defined]
+
+    def parts(sums: np.ndarray) -> np.ndarray:
+        return part.parts(sums[:, m:], sums[:, :m], predict)
+
+    done = np.zeros(h.n_states, dtype=bool)
+    waiting = [(0, np.arange(view.n_rows))]
+    while waiting and h.n_columns:
+        s, rows = waiting.pop()
+        if done[s]:
+            continue
+        done[s] = True
+        here = np.arange(*h.columns_of(s).indices(h.n_columns))
+        kind, values = h.kind[here], per_row[rows]
+        total = values.sum(axis=0)
+        if (kind == STOP).any():
+            out[here[kind == STOP]] = parts(total[None])
+        lasts = here[kind == LAST]
+        if len(lasts):
+            right = view.X[np.ix_(rows, h.test[lasts])].T.astype(np.int64) @ values
+            out[lasts] = parts(total - right) + parts(right)
+        for c in here[kind == SPLIT].tolist():
+            on = view.X[rows, h.test[c]] == 1
+            for child, side in ((h.child_left[c], ~on), (h.child_right[c], on)):
+                if not done[child]:
+                    waiting.append((int(child), rows[side]))
+    return out
 
 
 def _last(

@@ -23,7 +23,7 @@ from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.loss_sums import LossSums
 from milp_trees.tasks.structure import FeatureUse
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 #: Columns that are chosen one after the other, where a constraint counts what a tree tests.
 MOST_COLUMNS = 5
@@ -92,13 +92,15 @@ def _of_losses(view: LossSums, space: Trees, free: Trees) -> Bounding:
 
     Objectives of trees that cost the same differ by rounding, which is part of the largest value.
     """
-    least, tree = solve_view(view, free)
-    fits = space.max_leaf_nodes is None or (tree and tree.n_leaves <= space.max_leaf_nodes)
+    least, best = solve_view(replace(view, structure=()), free)
+    # A single leaf gives all groups one prediction.
+    known = [] if best is None else [best, view.decided(Tree(Leaf(0), (None,)))]
+    tree = next((t for t in known if feasible(t, view, space)), None)
     splits = max(0, min(view.most_leaves, view.n_rows) - 1)
     dearest = splits * int(view.split_costs.max(initial=0))
     most = math.ceil(view.size) + view.leaf_cost * (splits + 1) + dearest + view.rounding
-    value = view.objective(tree) + view.rounding if tree and fits else None
-    return Bounding(Multipliers.none(0), least, tree if fits else None, value, most, 1)
+    value = None if tree is None else view.objective(tree) + view.rounding
+    return Bounding(Multipliers.none(0), least, tree, value, most, 1)
 
 
 def _counts_features(view: CostMatrix) -> bool:
@@ -131,7 +133,7 @@ def _of_few_columns(view: CostMatrix, priced: CostMatrix, space: Trees) -> Itera
         left.remove(column)
 
 
-def feasible(tree: Tree, view: CostMatrix, space: Trees) -> bool:
+def feasible(tree: Tree, view: LeafSums, space: Trees) -> bool:
     """Whether a tree satisfies all constraints of a view, and the limits of a space."""
     tree = view.canonical(tree).prune_empty(view)
     routes = tree.routes(view)
@@ -141,6 +143,11 @@ def feasible(tree: Tree, view: CostMatrix, space: Trees) -> bool:
             return False
     return (
         (space.max_leaf_nodes is None or tree.n_leaves <= space.max_leaf_nodes)
-        and all(r.holds(t) for r, t in zip(view.side, view.side_totals(tree), strict=True))
+        and (not isinstance(view, CostMatrix) or _keeps_rows(tree, view))
         and all(part.holds(routes, view) for part in view.structure)
     )
+
+
+def _keeps_rows(tree: Tree, view: CostMatrix) -> bool:
+    """Whether a tree satisfies all side rows."""
+    return all(r.holds(t) for r, t in zip(view.side, view.side_totals(tree), strict=True))
