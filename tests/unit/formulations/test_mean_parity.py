@@ -103,6 +103,12 @@ def test_it_is_about_predicted_numbers():
         mt.tasks.MeanPredictionParity(-1)
 
 
+def test_a_stored_task_is_read_back():
+    """With the limit as a rational."""
+    task = mt.tasks.SquaredError(constraints=[mt.tasks.MeanPredictionParity("1/3")])
+    assert mt.tasks.from_spec(task.spec()) == task
+
+
 def test_a_result_states_how_much_of_the_limit_is_used():
     """In words, beside the value."""
     problem, *_ = random_case(3)

@@ -149,6 +149,7 @@ PARAMETERS = {
     "monotone": {"column": "a", "direction": "decreasing"},
     "requires": {"feature": "a", "needs": "b"},
     "captured-share": {"at_least": "2/3", "black_box": "forest"},
+    "mean-prediction-parity": {"max_difference": "1/7"},
 }
 
 
