@@ -80,9 +80,8 @@ class ExactLosses:
         task = problem.task
         if not isinstance(task, LossTask):
             return None
-        some = view.leaf((Fraction(1),) * view.n_values)
         parts = task.parts(problem.dataset)
-        if not isinstance(some, Fraction) or parts.lost:
+        if parts.lost or not _is_rational(view):
             return None
         unit = view.scale * Fraction(view.grid)
         free = task.penalties_of(0, [])
@@ -175,3 +174,12 @@ class ExactLosses:
         """The number of a leaf's prediction: leaves with one prediction have one number."""
         predicted = self.view.predict(tuple(sums))
         return numbers.setdefault(predicted, len(numbers))
+
+
+def _is_rational(view: LossSums) -> bool:
+    """Whether the leaf function of rationals is rational."""
+    try:
+        some = view.leaf((Fraction(1),) * view.n_values)
+    except TypeError:  # a logarithm of a Fraction
+        return False
+    return isinstance(some, Fraction)

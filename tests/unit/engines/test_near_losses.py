@@ -122,6 +122,18 @@ def test_sums_that_round_the_data_have_no_exact_values(monkeypatch):
     assert ExactLosses.of(problem, view) is None
 
 
+def test_logarithms_have_no_exact_values():
+    """A leaf function that takes no Fractions, or makes doubles of them, is counted in units."""
+    problem, _ = random_problem(np.random.default_rng(5))
+    view = problem.first_view((mt.plugins.LeafSums,))
+
+    def refuses(sums):
+        raise TypeError("no logarithm")
+
+    for leaf in (refuses, lambda sums: 0.5 * sums[0]):
+        assert ExactLosses.of(problem, replace(view, leaf=leaf)) is None
+
+
 def test_proofs_are_refused_in_a_sentence():
     """A count of losses is none that the checker of proofs makes again."""
     problem, _ = random_problem(np.random.default_rng(5))
