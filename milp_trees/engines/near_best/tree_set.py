@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from milp_trees.models.tree import Tree
 from milp_trees.results.model_set import ModelSet
 from milp_trees.results.result import Limit, Solution
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ class TreeSet(ModelSet):
     so on downwards. `trees[i]` is found without the trees before it, for any i.
 
     Where leaves cost a function of sums, values are those of leaves that predict exactly what is
-    best for their rows; the predictions of a tree are the nearest doubles.
+    best for their rows; the predictions of a tree are the nearest doubles. If the function takes
+    logarithms, values are rounded to units, and so is the edge of the slack.
 
     Attributes
     ----------
@@ -85,6 +88,11 @@ class TreeSet(ModelSet):
     def _natural(self, regret: int) -> Fraction:
         exact = self._graph.exact
         return super()._natural(regret) if exact is None else exact.natural(regret)
+
+    def _value(self, regret: int) -> Value:
+        value = super()._value(regret)
+        rounded = self._graph.exact is None and not isinstance(self._view, CostMatrix)
+        return replace(value, exact=None) if rounded else value
 
     def frame(self, n: int = 100) -> pd.DataFrame:
         """The first n trees, one in each row.

@@ -108,6 +108,8 @@ def test_functions_without_exact_values_are_counted_in_units(monkeypatch):
     best = plain.best()
     assert "counted or left out" in result.message
     assert result.trees.count == sum(v <= 2 * best for v, _ in plain.trees())
+    assert result.trees[0].value.exact is None
+    assert result.trees.optimum.number == pytest.approx(float(best))
 
 
 def test_sums_that_round_the_data_have_no_exact_values(monkeypatch):
