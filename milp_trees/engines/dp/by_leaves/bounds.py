@@ -9,19 +9,38 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.engines.dp.arrays import INFINITY
 from milp_trees.engines.dp.memory import look_up, store
 from milp_trees.engines.dp.nodes import leaf_value, side_value
-from milp_trees.engines.dp.words import fill
+from milp_trees.engines.dp.words import clear, fill, lowest
 
 
 @kernel(allocates=False)
 def raise_floor(data, known, price, lower, most):
     """Lower bounds for more than `known` leaves from the exact value with `known` leaves.
 
-    A tree with more leaves costs at least its leaves and splits and the price of a split, even if
-    it makes no mistake.
+    A tree with more leaves costs at least its leaves and splits and the price of a split, or what
+    its rows cost in any tree, even if it makes no other mistake.
     """
     free_of_errors = (known + 1) * data.leaf + known * data.least_split + price
     for k in range(known + 1, most + 1):
         lower[k] = min(lower[known], max(lower[k], free_of_errors))
+
+
+@kernel(allocates=False)
+def own_costs(data, own, bits, floor):
+    """floor[f, side]: what the rows of both sides of every test cost in any tree."""
+    clear(floor)
+    F, whole = data.n_tests, np.int64(0)
+    for w in range(len(bits)):
+        word = bits[w]
+        while word:
+            r = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            cost, row = own[r], data.X[r]
+            if cost:
+                whole += cost
+                for f in range(F):
+                    floor[f, 1] += cost * row[f]
+    for f in range(F):
+        floor[f, 0] = whole - floor[f, 1]
 
 
 @kernel(allocates=False)

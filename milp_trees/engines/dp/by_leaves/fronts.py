@@ -121,6 +121,7 @@ class LeavesSearch:
         if paid is not None:
             self.prices = paid.prices
             self.work.args[at.PRICES] = paid.table
+        self.own = self._own()
         self.frames = self._frames(prepared.levels)
         self.root: Context = self.frames[0]
         self.fronts = self._fronts()
@@ -161,7 +162,16 @@ class LeavesSearch:
             regret=np.zeros((1, len(self.data.tests)), dtype=np.int64),
             goal=np.zeros(self.leaves + 5, dtype=np.int64),
             found=np.zeros((2, 5), dtype=np.int64),
+            own=self.own,
         )
+
+    def _own(self) -> np.ndarray:
+        """What the row at every position costs in any leaf; empty if costs leave that out."""
+        if self.instance.leaf is None:
+            return np.zeros(0, dtype=np.int64)
+        own = np.zeros(len(self.data.X), dtype=np.int64)
+        own[self.instance.position] = np.maximum(self.view.leaf_values(self.view.sums), 0)
+        return own
 
     def _memo(self, entries: np.ndarray, used: int, most: int) -> Context:
         from milp_trees.engines.dp.by_leaves.records import MEMO
@@ -225,10 +235,10 @@ class LeavesSearch:
         """
         k, root, data = self.kernels, self.root, self.data
         exact = max(proven, 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0)
-        lower = best.copy()
+        lower, own = best.copy(), int(self.own.sum())
         for leaves in range(exact + 1, self.leaves + 1):
-            least = (exact + 1) * data.leaf + exact * data.least_split
-            lower[leaves] = min(least, int(best[exact])) if exact else data.leaf
+            least = (exact + 1) * data.leaf + exact * data.least_split + own
+            lower[leaves] = min(least, int(best[exact])) if exact else data.leaf + own
         return lower
 
     def root_bound(self, leaves: int) -> int:

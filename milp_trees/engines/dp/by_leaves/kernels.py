@@ -30,6 +30,7 @@ from milp_trees.engines.dp.by_leaves.bounds import (
     combine,
     could_improve,
     front_two,
+    own_costs,
     raise_floor,
     recall,
     remember,
@@ -90,6 +91,8 @@ def _enter(data, work, fronts, frame):
         charge(data, paid_at(fronts.paid), frame, total[data.n_values - 1])
     else:
         copy(data.split, frame.cost)
+    if fronts.own.size:
+        own_costs(data, fronts.own, frame.bits, frame.floor)
     for f in range(F):
         for side in range(2):
             lower, upper = frame.lower[f, side], frame.upper[f, side]

@@ -15,8 +15,8 @@ from milp_trees.engines.dp.contexts import ContextType, context_at, fields
 #: key (2,), hashes (F, 4): of its set of rows and of those of its children; budget, best (by
 #: leaves): what a tree must stay below to matter, and the best tree, with the root test and the
 #: leaves on its left; paired (F,): whether both sides of a test are known up to four leaves;
-#: prices (A,): of the attributes; cost (F,): of every test on all rows; floor (F, 2): the least price
-#: of a split of both sides;
+#: prices (A,): of the attributes; cost (F,): of every test on all rows; floor (F, 2): what both sides
+#: cost besides leaves and penalties if they are split, the least price or what their rows cost;
 #: lower, upper (F, 2, by leaves): bounds of both sides of every test; answer (2, by leaves): what
 #: the parent is told.
 FRAME = ContextType(
@@ -32,11 +32,13 @@ FRAME = ContextType(
 #: frames: address of the first one; any_leaves: whether their number is not limited; paid: address
 #: of the record of prices, 0 for none; level: of the frame at work.
 #: regret (1, F): of the first action on the right of every test; goal (by leaves): scratch;
-#: found (2, by leaves): depth-two trees of both sides of a test.
+#: found (2, by leaves): depth-two trees of both sides of a test; own (positions): what a row costs in
+#: any leaf, empty where that is in no cost.
 FRONTS = ContextType(
     "Fronts",
     fields(
         "frames:fixed any_leaves:fixed paid:fixed level regret:int64:2 goal:int64:1 found:int64:2"
+        " own:int64:1"
     ),
 )
 
