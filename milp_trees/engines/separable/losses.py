@@ -48,7 +48,7 @@ def _split_cost(sums: Any, test: Any, context: Any, tables: Any) -> Any:
 def _leaf_part(leaf: LeafFunction, n_sums: int) -> Any:
     """The part of a leaf function; sums are the rows, those of the function, and the constants."""
     lines: list[str] = []
-    given = [Written(lines, f"float(sums[{1 + u}])") for u in range(n_sums)]
+    given = [WrittenDouble(lines, f"float(sums[{1 + u}])") for u in range(n_sums)]
     found = leaf(tuple(given))
     text = "\n    ".join(
         [
@@ -66,55 +66,55 @@ def _leaf_part(leaf: LeafFunction, n_sums: int) -> Any:
     return names["leaf"]
 
 
-class Written:
+class WrittenDouble:
     """A double in a function that is being written; an operation adds its line."""
 
     def __init__(self, lines: list[str], text: str) -> None:
         self.lines, self.name = lines, f"x{len(lines)}"
         lines.append(f"{self.name} = {text}")
 
-    def _with(self, other: Any, sign: str, swapped: bool = False) -> Written:
-        right = other.name if isinstance(other, Written) else repr(float(other))
+    def _with(self, other: Any, sign: str, swapped: bool = False) -> WrittenDouble:
+        right = other.name if isinstance(other, WrittenDouble) else repr(float(other))
         first, second = (right, self.name) if swapped else (self.name, right)
-        return Written(self.lines, f"{first} {sign} {second}")
+        return WrittenDouble(self.lines, f"{first} {sign} {second}")
 
-    def __add__(self, other: Any) -> Written:
+    def __add__(self, other: Any) -> WrittenDouble:
         return self._with(other, "+")
 
-    def __radd__(self, other: Any) -> Written:
+    def __radd__(self, other: Any) -> WrittenDouble:
         return self._with(other, "+", True)
 
-    def __sub__(self, other: Any) -> Written:
+    def __sub__(self, other: Any) -> WrittenDouble:
         return self._with(other, "-")
 
-    def __rsub__(self, other: Any) -> Written:
+    def __rsub__(self, other: Any) -> WrittenDouble:
         return self._with(other, "-", True)
 
-    def __mul__(self, other: Any) -> Written:
+    def __mul__(self, other: Any) -> WrittenDouble:
         return self._with(other, "*")
 
-    def __rmul__(self, other: Any) -> Written:
+    def __rmul__(self, other: Any) -> WrittenDouble:
         return self._with(other, "*", True)
 
-    def __truediv__(self, other: Any) -> Written:
+    def __truediv__(self, other: Any) -> WrittenDouble:
         return self._with(other, "/")
 
-    def __rtruediv__(self, other: Any) -> Written:
+    def __rtruediv__(self, other: Any) -> WrittenDouble:
         return self._with(other, "/", True)
 
-    def __neg__(self) -> Written:
-        return Written(self.lines, f"-{self.name}")
+    def __neg__(self) -> WrittenDouble:
+        return WrittenDouble(self.lines, f"-{self.name}")
 
-    def split(self, least: int) -> tuple[Written, Written]:
+    def split(self, least: int) -> tuple[WrittenDouble, WrittenDouble]:
         """Mantissa and exponent, for the mantissas from a double on; its bits are given."""
         begin = repr(float(np.array([least], dtype=np.int64).view(float)[0]))
-        parts = Written(self.lines, f"frexp({self.name} if {self.name} > 0.0 else 1.0)").name
+        parts = WrittenDouble(self.lines, f"frexp({self.name} if {self.name} > 0.0 else 1.0)").name
         small = f"{parts}[0] < {begin}"
         return (
-            Written(self.lines, f"{parts}[0] * 2.0 if {small} else {parts}[0]"),
-            Written(self.lines, f"{parts}[1] - 1.0 if {small} else {parts}[1] + 0.0"),
+            WrittenDouble(self.lines, f"{parts}[0] * 2.0 if {small} else {parts}[0]"),
+            WrittenDouble(self.lines, f"{parts}[1] - 1.0 if {small} else {parts}[1] + 0.0"),
         )
 
-    def where_positive(self, other: Any) -> Written:
+    def where_positive(self, other: Any) -> WrittenDouble:
         """The value where another one is positive, and otherwise 0."""
-        return Written(self.lines, f"{self.name} if {other.name} > 0.0 else 0.0")
+        return WrittenDouble(self.lines, f"{self.name} if {other.name} > 0.0 else 0.0")

@@ -62,6 +62,8 @@ def test_a_stopped_path_has_trees_and_bounds_that_hold():
         assert large.bound < large.value.exact
     exact = mt.solve(replace(problem, space=mt.Trees(3)), method="dp").value.exact
     assert path.at_leaves(40).bound <= exact
+    greedy = mt.solve(replace(problem, space=mt.Trees(6, max_leaf_nodes=40)), method="cart")
+    assert path.at_leaves(40).value.exact <= greedy.value.exact
 
 
 @pytest.fixture
