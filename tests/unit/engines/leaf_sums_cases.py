@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 import milp_trees as mt
+from milp_trees.tasks.targets import whole_numbers
 
 #: Families of targets; every one is a way in which rounding can go wrong.
 TARGETS = (
@@ -206,7 +207,8 @@ def _targets(rng, n):
         return [[Fraction(float(v)) for v in row] for row in rng.normal(0, scale, (n, K))]
     if kind == "offset-measured":
         y = 1e9 + rng.normal(0, 10.0 ** rng.integers(-6, 3), (n, K))
-        return [[Fraction(float(v)) for v in row] for row in y]
+        read = whole_numbers(y)  # as decimals, if few digits after the point are enough
+        return [[read.unit * int(v) for v in row] for row in read.whole.tolist()]
     if kind == "spread":
         return [[Fraction(float(v)) for v in row] for row in np.exp(rng.normal(0, 6, (n, K)))]
     return [[offset + unit * v for v in row] for row in whole.tolist()]
