@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 
 #: Seconds per row and combination of tests along a path, and how many times as long trees of every
-#: number of leaves take.
-PACE, FRONTS = 5e-13, 20
+#: number of leaves take, and sums of numbers, where leaves choose among no actions.
+PACE, FRONTS, NUMBERS = 5e-13, 20, 60
 #: Largest size of the sums for all pairs of tests where thresholds are open.
 OPEN_BYTES = 2**28
 
@@ -110,7 +110,8 @@ class DynamicProgramme(Options, Method):
     def expected_seconds(self, sizes: Sizes) -> float:
         if _bytes_of_pairs(sizes.tests, sizes.actions) > OPEN_BYTES:
             return math.inf
-        pairs = sizes.rows * max(1, sizes.actions - 1) * float(sizes.tests) ** sizes.depth
+        sums = max(1, sizes.actions - 1) if sizes.actions else NUMBERS
+        pairs = sizes.rows * sums * float(sizes.tests) ** sizes.depth
         return PACE * pairs * (FRONTS if sizes.few_leaves else 1) if self.exact else 0.0
 
     def _too_large(self, problem: Problem, view: LeafSums) -> str | None:
