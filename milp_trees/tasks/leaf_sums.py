@@ -169,7 +169,7 @@ class LeafSums(MaybeRanked, ABC):
         return self.with_best_actions(tree.root, self.totals(tree))
 
     def with_best_actions(self, root: Node, totals: np.ndarray) -> Tree:
-        """The tree with the best actions of its leaves, which have these sums from left to right."""
+        """The tree with the best actions for the sums of its leaves, from left to right."""
         from milp_trees.models.nodes import Leaf
         from milp_trees.models.tree import Tree
 

@@ -9,6 +9,10 @@ cuts with interval bounds, a cache of row sets and similarity bounds (Brița, va
 Demirović 2025, *ConTree*; the idea for depth two: Demirović et al. 2022, *MurTree*). Time and
 memory depend on rows and columns; no matrix of rows × tests is made.
 
+Where a leaf costs a function of sums, as squared error does, depth two evaluates that function for
+the cuts of a column only where blocks of rows can hold a better one, and divides spans of root cuts
+in the same way (Mazumder, Meng, Wang 2022, *Quant-BnB*, whose bounds by quantiles are such spans).
+
 All arithmetic is in integers. The depth rises step by step, so a run that is stopped keeps a good
 tree and a valid bound.
 """

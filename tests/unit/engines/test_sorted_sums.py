@@ -9,8 +9,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
+from row_tests import each_row
 
 import milp_trees as mt
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.data.ranked import RankedTests
 from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.results.result import Status
@@ -271,6 +276,15 @@ def test_sets_of_public_data(data_folder, name, value):
     )
     assert found.optimal
     assert abs(found.value.number - value) < 1e-9
+
+
+def test_a_proof_of_sums_gets_a_sentence():
+    """Its one claim is checked by going through trees, which the checker does for actions."""
+    data = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame({"x": [0.0, 1, 2]}), [0.0, 1, 5])
+    problem = mt.Problem(data, mt.tasks.SquaredError(), mt.Trees(1))
+    method = registry.method("dp-sorted")
+    with pytest.raises(Unsupported, match="sums of action costs alone"):
+        method.prove(problem, method.run(problem), Limits())
 
 
 def test_weights_that_doubles_do_not_hold_get_a_sentence():
