@@ -118,7 +118,7 @@ def _gaps(dataset: Dataset) -> list[tuple[float, float]]:
 def _goes_left(
     feature: BinaryFeature, gap: tuple[float, float], threshold: float, missing_left: bool
 ) -> bool | None:
-    """Whether the answer yes goes to the left side of a split; None if the two do not divide alike."""
+    """Whether the answer yes goes to the left of a split; None if they do not divide alike."""
     if feature.kind == "missing":
         return missing_left if np.isinf(threshold) else None
     compares = feature.kind == "<=" and not isinstance(feature.value, str)

@@ -154,6 +154,28 @@ SUBJECTS = [
         counts=True,
         by_column=True,
     ),
+    Subject(
+        "numbers",
+        lambda: mt.OptimalTreeRegressor(),
+        {"y": "amounts", "sample_weight": "weights"},
+        fit=("y", "sample_weight"),
+        counts=True,
+    ),
+    Subject("numbers, two targets", lambda: mt.OptimalTreeRegressor(), {"y": "pairs"}, counts=True),
+    Subject(
+        "numbers, penalty by folds",
+        lambda: mt.OptimalTreeRegressorCV(cv=2, max_depth=2, max_leaf_nodes=3),
+        {"y": "amounts"},
+        optimal=False,
+        counts=True,
+    ),
+    Subject(
+        "survival",
+        lambda: mt.OptimalSurvivalTree(),
+        {"y": "lives", "sample_weight": "weights"},
+        fit=("y", "sample_weight"),
+        counts=True,
+    ),
     Subject("policy", lambda: mt.OptimalPolicyTree(), {"y": "values"}),
     Subject("policy, observed", lambda: mt.OptimalPolicyTree(), OBSERVED, fit=tuple(OBSERVED)),
     Subject(

@@ -97,4 +97,10 @@ def table(seed: int = 0, gaps: bool = False, text: bool = True, n: int = 26) -> 
         "costs": pd.DataFrame(8 - best + rng.integers(0, 4, (n, 3)), columns=actions),
         "prices": pd.DataFrame(rng.integers(1, 5, (n, 3)), columns=["a", "b", "c"]),
     }
+    amounts = up * 2.5 + third + rng.integers(0, 9, n) / 8
+    roles |= {
+        "amounts": amounts,
+        "pairs": pd.DataFrame({"in": amounts, "out": 3 - amounts * up}),
+        "lives": pd.DataFrame({"died": rng.random(n) < 0.7, "days": 1 + 4 * amounts}),
+    }
     return Rows(X if text else X.drop(columns="d"), roles)

@@ -20,7 +20,7 @@ from meta_fitted import FITTED
 import milp_trees as mt
 
 #: Parameters of methods that say how an answer is given, and are no roles of rows.
-SETTINGS = {"unpruned", "level", "options", "given"}
+SETTINGS = {"unpruned", "level", "options", "given", "return_array"}
 
 
 def test_every_estimator_is_a_subject():
@@ -52,6 +52,7 @@ LEFT_OUT = {
     "OptimalTreeClassifierCV": {"sample_weight", "groups"},
     "OptimalRuleListClassifier": {"groups"},
     "OptimalPolicyTree": {"groups"},
+    "OptimalTreeRegressorCV": {"sample_weight"},
     "SPOForest": {"sample_weight"},
 }
 
