@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
+from milp_trees.data.names import columns_and_names, columns_over
 from milp_trees.estimators._losses import OptimalLossTree, spread
 from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators._tables import Regressor
@@ -209,13 +211,15 @@ class OptimalTreeRegressor(Regressor, OptimalLossTree):  # type: ignore[misc]
         table : mapping of column name to array of shape (n,), or DataFrame
             The rows of the dataset.
         """
-        names = tuple(map(str, y.columns)) if hasattr(y, "columns") else None
+        _, names = columns_and_names(y, None, "y", "targets")
+        self._target_names_ = names if names is not None and len(names) > 1 else None
         X, y = self._checked(X, y, **QUANTITIES)
         y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         learned = spread(y) if self._learns_thresholds() else np.zeros(len(y))
         targets = y.reshape(len(y), -1)
-        dataset, table = self._rows_of(X, targets, names, sample_weight, learned, within)
+        called = None if names is None else tuple(map(str, names))
+        dataset, table = self._rows_of(X, targets, called, sample_weight, learned, within)
         return dataset, None, table
 
     def _parts_of(self, X: Any, y: Any) -> Any:
@@ -228,6 +232,26 @@ class OptimalTreeRegressor(Regressor, OptimalLossTree):  # type: ignore[misc]
     def predict(self, X: Any) -> np.ndarray:
         """Prediction for every row, shape (n,), or (n, k) of several targets."""
         return self._predicted(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination R² of the predictions, the mean over several targets.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array or DataFrame of shape (n,) or (n, k)
+            True targets. Columns are taken by the names that they had in `fit`, if they had any.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        if self._target_names_ is not None and hasattr(y, "columns"):
+            y = columns_over(y, list(self._target_names_), "y", "targets")
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

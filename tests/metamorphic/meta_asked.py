@@ -81,8 +81,12 @@ def named_roles(subject: Subject, rows: Rows) -> dict[str, pd.DataFrame]:
     return {role: part for role, part in used.items() if hasattr(part, "columns")}
 
 
+#: Roles of several columns whose names say nothing.
+BY_PLACE = ("pair", "lives")
+
+
 def _other_order_of_names(subject: Subject, model: Any, rows: Rows) -> Any:
-    named = {k: v for k, v in named_roles(subject, rows).items() if k != "pair"}
+    named = {k: v for k, v in named_roles(subject, rows).items() if k not in BY_PLACE}
     if not named:
         return None
     turned = {role: part[list(part)[::-1]] for role, part in named.items()}
@@ -90,10 +94,12 @@ def _other_order_of_names(subject: Subject, model: Any, rows: Rows) -> Any:
 
 
 def _wrong_names(subject: Subject, model: Any, rows: Rows) -> Any:
-    named = {k: v for k, v in named_roles(subject, rows).items() if k != "pair"}
+    named = {k: v for k, v in named_roles(subject, rows).items() if k not in BY_PLACE}
     if not named:
         return None
-    wrong = {role: part.set_axis(["x", "y", "z"], axis=1) for role, part in named.items()}
+    wrong = {
+        role: part.set_axis(list("xyz")[: part.shape[1]], axis=1) for role, part in named.items()
+    }
     return [(model, rows.with_(**wrong), everything(rows))]
 
 

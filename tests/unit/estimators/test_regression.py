@@ -159,6 +159,17 @@ def test_a_leaf_predicts_the_weighted_mean_of_its_rows():
     assert column.predict(TABLE).shape == (90,)
 
 
+def test_targets_are_scored_by_their_names():
+    """In any order of the columns; those under other names are refused."""
+    targets = pd.DataFrame({"price": PRICE, "age": TABLE["age"]})
+    model = mt.OptimalTreeRegressor(max_depth=2).fit(TABLE, targets)
+    assert model.result_.problem.dataset.target_names == ("price", "age")
+    turned = model.score(TABLE, targets[["age", "price"]])
+    assert turned == model.score(TABLE, targets) == model.score(TABLE, targets.to_numpy())
+    with pytest.raises(mt.DataError, match="wage"):
+        model.score(TABLE, targets.rename(columns={"age": "wage"}))
+
+
 def test_a_weight_is_a_number_of_rows():
     """Also for the thresholds at quantiles."""
     weights = RNG.integers(0, 4, 90)
