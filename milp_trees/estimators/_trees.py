@@ -359,8 +359,15 @@ class OptimalTree(Inspected, OptimalModel):
         elif not pipeline:
             _check_answers_no_gap(self.tree_.splits)
         columns = () if pipeline or self._text_columns_ else self._column_names()
-        form: dict[str, Any] = {"exact": bool(pipeline), "columns": columns, "labels": self._labels_of_leaves()}
-        tree = to_sklearn(self.tree_, rows, y, sample_weight, **form)
+        tree = to_sklearn(
+            self.tree_,
+            rows,
+            y,
+            sample_weight,
+            exact=bool(pipeline),
+            columns=columns,
+            labels=self._labels_of_leaves(),
+        )
         if not pipeline:
             return tree
         if getattr(self, "_categories_of", None):
