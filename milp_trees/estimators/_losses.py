@@ -86,8 +86,8 @@ class OptimalLossTree(OptimalTree):
 
     def _learns_thresholds(self) -> bool:
         """Whether the binarizer chooses thresholds with the target in view."""
-        kind = self.binarizer if isinstance(self.binarizer, str) else self.binarizer.kind
-        return kind.partition(":")[0] in LEARNING
+        kind = getattr(self.binarizer, "kind", self.binarizer)
+        return str(kind).partition(":")[0] in LEARNING
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
@@ -105,7 +105,7 @@ class OptimalLossTree(OptimalTree):
 
 
 def spread(y: np.ndarray) -> np.ndarray:
-    """Targets in units of their deviation; texts of one row are one target (`LEARNING`).
+    """A target in units of its deviation, as the binarizers of `LEARNING` get it.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import pytest
 from row_tests import each_row
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import mean_poisson_deviance
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
@@ -99,6 +100,28 @@ def test_no_tree_explains_less_than_scikit_learn_s(seed):
     ours = mt.OptimalTreeRegressor(**limits).fit(X, y, sample_weight=weights)
     assert ours.status_ == "optimal"
     assert ours.score(X, y, weights) >= theirs.score(coded, y, weights) - 1e-9, (seed, limits)
+
+
+@each_row("seed", range(10))
+def test_nor_less_of_the_deviance(seed):
+    """The criterion poisson is scikit-learn's; its mean deviance is the value by the rows."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 60))
+    X, y = rng.integers(0, 9, (n, 2)), rng.poisson(rng.gamma(1, 2, n))
+    y[0] += 1
+    weights = rng.integers(1, 5, n) if seed % 2 else np.ones(n)
+    limits = {"max_depth": int(rng.integers(1, 4)), "min_samples_leaf": int(rng.choice([1, 3]))}
+    theirs = DecisionTreeRegressor(criterion="poisson", random_state=0, **limits)
+    ours = mt.OptimalTreeRegressor(criterion="poisson", **limits)
+    losses = [
+        mean_poisson_deviance(
+            y, np.maximum(model.fit(X, y, weights).predict(X), 1e-300), sample_weight=weights
+        )
+        for model in (theirs, ours)
+    ]
+    assert losses[1] <= losses[0] + 1e-9
+    assert ours.value_ == pytest.approx(losses[1] * weights.sum(), abs=1e-9)
+    assert ours.status_ == "optimal"
 
 
 def test_nor_where_thresholds_are_left_out(monkeypatch):
