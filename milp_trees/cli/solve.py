@@ -82,6 +82,14 @@ def solve(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            help="Picture of the model (.png, .svg, .pdf), of a survival tree with the curves of its leaves.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     limits: Limits,
     option: SolverOption = None,
     verbose: Annotated[
@@ -94,7 +102,8 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Solve one problem with one method and draw the tree or rule list."""
-    writable(log=limits.log_file, json=out, proof=proof)
+    writable(log=limits.log_file, json=out, proof=proof, picture=plot)
+    check_picture(plot)
     check_methods(method, start, reference, option=option)
     goals = _goals(then or [])
     options.check_complete()
@@ -115,6 +124,7 @@ def solve(
         quiet=options.quiet,
         verbose=verbose,
         proof=proof,
+        plot=plot,
     )
 
 
@@ -132,6 +142,7 @@ def solve_one(
     quiet: bool = False,
     verbose: bool = False,
     proof: Path | None = None,
+    plot: Path | None = None,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
     from milp_trees.solving.attempt import default_method
@@ -160,6 +171,8 @@ def solve_one(
     if not as_json:
         show([result.to_json()], result, verbose=verbose)
     write(result.to_json(), out, as_json)
+    if plot is not None and result.predictor is not None:
+        draw(result.plot(), plot, bbox_inches="tight")
     finish(result)
 
 

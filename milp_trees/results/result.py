@@ -344,6 +344,28 @@ class Result(Exportable):
         why = self.message if self.predictor is None or self.status is Status.ERROR else ""
         return f"<{'; '.join(filter(None, [self.line, scope, why]))}>"
 
+    def plot(self) -> Any:
+        """Draw the model with matplotlib, a survival tree with the curves of its leaves.
+
+        Returns
+        -------
+        matplotlib figure
+
+        Raises
+        ------
+        DataError
+            There is no model.
+        """
+        from milp_trees.results.survival_plot import plot_tree_and_curves
+
+        if self.predictor is None:
+            raise DataError(f"This result holds no model to draw: {self.status.value}.")
+        task, dataset = self.problem.task, self.problem.dataset
+        if hasattr(task, "cumulative_hazard"):
+            baseline = task.cumulative_hazard(dataset)
+            return plot_tree_and_curves(self.predictor, dataset, baseline)
+        return self.predictor.plot().figure
+
     def plot_survival(self, axes: Any = None) -> Any:
         """Plot the survival curve of every leaf: Kaplan-Meier, and that of the tree.
 

@@ -100,16 +100,47 @@ def _step(ax: Any, times: np.ndarray, share: np.ndarray, last: float, **style: A
     ax.step(x, y, where="post", linewidth=1.4, **style)
 
 
-def _axes(n: int) -> np.ndarray:
-    """Axes of a new figure, in rows; those that are not needed are invisible."""
+def plot_tree_and_curves(model: Any, dataset: Dataset, baseline: Sequence[Sequence[float]]) -> Any:
+    """A figure of a tree that predicts relative hazards, above the survival curves of its leaves.
+
+    Parameters
+    ----------
+    model, dataset, baseline
+        See `plot_survival`.
+
+    Returns
+    -------
+    matplotlib figure
+    """
     import matplotlib.pyplot as plt
 
-    across = min(COLUMNS, n)
-    down = math.ceil(n / across)
-    size = (WIDTH * across, HEIGHT * down + 0.3)
-    _, axes = plt.subplots(
-        down, across, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    alone = model.plot(dataset=dataset)
+    wide, high = alone.figure.get_size_inches()
+    plt.close(alone.figure)
+    across, down = _shape(model.n_leaves)
+    figure = plt.figure(
+        figsize=(max(wide, WIDTH * across), high + HEIGHT * down + 0.3), layout="constrained"
     )
+    above, below = figure.subfigures(2, 1, height_ratios=[high, HEIGHT * down + 0.3])
+    model.plot(above.subplots(), dataset)
+    plot_survival(model, dataset, baseline, _axes(model.n_leaves, below))
+    return figure
+
+
+def _shape(n: int) -> tuple[int, int]:
+    """Numbers of pictures beside each other and below each other."""
+    across = min(COLUMNS, n)
+    return across, math.ceil(n / across)
+
+
+def _axes(n: int, figure: Any = None) -> np.ndarray:
+    """Axes of a figure, by default a new one, in rows; those that are not needed are invisible."""
+    import matplotlib.pyplot as plt
+
+    across, down = _shape(n)
+    if figure is None:
+        figure = plt.figure(figsize=(WIDTH * across, HEIGHT * down + 0.3), layout="constrained")
+    axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for ax in axes.ravel()[n:]:
         ax.set_visible(False)
     for ax in axes[:, 0]:

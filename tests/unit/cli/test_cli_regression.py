@@ -169,3 +169,22 @@ def test_public_data_have_their_optimum(name, depth, value, data_folder):
     result = json.loads(found.stdout)
     assert result["status"] == "optimal"
     assert np.isclose(result["objective"], value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_solve_draws_the_tree(cars, tmp_path, ending):
+    picture = tmp_path / f"tree.{ending}"
+    run("solve", cars, "--target", "price", "--drop", "tax", "--depth", 1, "--plot", picture)
+    assert picture.stat().st_size > 1000
+    message = fails("solve", cars, "--depth", 1, "--plot", tmp_path / "tree.txt")
+    assert "A picture's name ends in .png, .svg, .pdf" in message
+
+
+def test_weights_are_taken_where_no_task_is_named(cars):
+    given = ["--target", "price", "--drop", "tax", "--depth", 1, "--json"]
+    plain = json.loads(run("solve", cars, *given).stdout)
+    weighted = json.loads(run("solve", cars, *given[:2], *given[4:], "--weights", "tax").stdout)
+    assert weighted["unit"] == plain["unit"] == "squared error"
+    assert weighted["objective"] > plain["objective"]
+    message = fails("solve", cars, "--target", "make", "--weights", "tax", "--depth", 1)
+    assert "does not use --weights" in message

@@ -5,7 +5,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.results.survival_plot import kaplan_meier, plot_survival
+from milp_trees.results.survival_plot import kaplan_meier, plot_survival, plot_tree_and_curves
 
 F = mt.BinaryFeature
 TIME = [1.0, 2.0, 2.0, 3.0, 4.0, 6.0]
@@ -67,3 +67,21 @@ def test_other_results_have_no_survival_curves():
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)))
     with pytest.raises(mt.DataError, match="a model of the task accuracy"):
         result.plot_survival()
+
+
+def test_a_figure_has_the_tree_above_the_curves():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    data = mt.Dataset(
+        [[0], [0], [0], [1], [1], [1]],
+        [F("a")],
+        targets=np.column_stack([TIME, EVENT]),
+        target_names=["time", "event"],
+    )
+    plain = mt.Tree(Branch(F("a"), Leaf(0), Leaf(1)), (0.5, 2.0)).to_json()
+    tree = mt.Tree.from_json({**plain, "predicts": {"kind": "hazards", "names": ["hazard"]}})
+    figure = plot_tree_and_curves(tree, data, ([0.0, 2.0], [0.125, 0.5]))
+    above, *curves = figure.axes
+    assert "θ = 0.5000\n3 rows\n2 events" in [t.get_text() for t in above.texts]
+    assert [len(ax.get_lines()) for ax in curves] == [2, 2]
+    matplotlib.pyplot.close(figure)
