@@ -208,6 +208,12 @@ class Tree(Shown):
 
     # -- changes -----------------------------------------------------------------------------------
 
+    def _alike(self, changed: Tree) -> Tree:
+        """A changed tree, which predicts what this one predicts: numbers, or actions."""
+        if self.predicts is not None:
+            changed.__dict__["_predicts"] = self.predicts
+        return changed
+
     def map_tests(self, to: Callable[[BinaryFeature], tuple[BinaryFeature, bool] | bool]) -> Tree:
         """Replace tests.
 
@@ -225,7 +231,7 @@ class Tree(Shown):
             left, right = walk(node.left), walk(node.right)
             return Branch(test, right, left) if flipped else Branch(test, left, right)
 
-        return Tree(walk(self.root), self.actions)
+        return self._alike(Tree(walk(self.root), self.actions))
 
     def prune_empty(self, rows: Rows) -> Tree:
         """The tree without branch nodes that send all rows one way; each row keeps its action."""
@@ -241,7 +247,7 @@ class Tree(Shown):
                 return walk(node.left, here)
             return Branch(node.test, walk(node.left, here[~true]), walk(node.right, here[true]))
 
-        return Tree(walk(self.root, np.arange(_length(rows))), self.actions)
+        return self._alike(Tree(walk(self.root, np.arange(_length(rows))), self.actions))
 
     def cut(self, at: int, actions: tuple[int, ...]) -> Tree:
         numbers = count()
@@ -255,7 +261,7 @@ class Tree(Shown):
             left = walk(node.left)
             return Branch(node.test, left, walk(node.right))
 
-        return Tree(walk(self.root), self.actions)
+        return self._alike(Tree(walk(self.root), self.actions))
 
     def with_actions(self, to: Sequence[int], actions: tuple[Any, ...]) -> Tree:
         def walk(node: Node) -> Node:
@@ -263,7 +269,7 @@ class Tree(Shown):
                 return Leaf(to[node.action])
             return Branch(node.test, walk(node.left), walk(node.right))
 
-        return Tree(walk(self.root), actions)
+        return self._alike(Tree(walk(self.root), actions))
 
     # -- exchange ----------------------------------------------------------------------------------
 

@@ -110,8 +110,10 @@ def _read(dataset: Dataset, name: str) -> Numbers:
     classes = dataset.classes or ()
     if not set(map(type, classes)) <= {int, float}:
         strange = next(c for c in classes if type(c) not in (int, float))
+        amount = isinstance(strange, str) and any(c.isdigit() for c in strange)
+        remedy = " Named with --targets, a column of amounts is read as numbers." if amount else ""
         raise DataError(
-            f"The task {name} predicts numbers, and the target holds {strange!r}; check which column is the target."
+            f"The task {name} predicts numbers, and the target holds {strange!r}; check which column is the target.{remedy}"
         )
     if not np.isfinite(np.array(classes, dtype=float)).all():
         raise DataError(f"The task {name} predicts numbers, and one of the target is infinite.")

@@ -188,3 +188,36 @@ def test_weights_are_taken_where_no_task_is_named(cars):
     assert weighted["objective"] > plain["objective"]
     message = fails("solve", cars, "--target", "make", "--weights", "tax", "--depth", 1)
     assert "does not use --weights" in message
+
+
+def test_amounts_are_read_as_numbers_where_they_are_named_so(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("a,price\n0,$1.50\n0,$2.50\n1,$7.25\n1,$8.25\n")
+    message = fails("solve", path, "--task", "squared-error", "--depth", 1)
+    assert "the target holds '$1.50'" in message
+    assert "Named with --targets, a column of amounts is read as numbers" in message
+    found = json.loads(run("solve", path, "--targets", "price", "--depth", 1, "--json").stdout)
+    assert found["objective"] == 1.0
+
+
+def test_survival_is_taken_for_time_and_event(tmp_path):
+    if "survival" not in mt.registry.classes("tasks"):
+        pytest.skip("there is no task survival")
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 120)
+    time = np.round(rng.exponential(10 / (1 + 4 * a)), 2) + 0.01
+    path, out = tmp_path / "s.csv", tmp_path / "r.json"
+    frame = pd.DataFrame({"a": a, "b": rng.integers(0, 3, 120), "died": rng.random(120) < 0.7})
+    frame.assign(days=time).to_csv(path, index=False)
+    given = ["--event", "died", "--time", "days", "--depth", 1]
+    found = run("solve", path, *given, "--out", out, "--plot", tmp_path / "s.svg").stdout
+    words = " ".join(found.split())
+    assert "task survival, for the columns of time and event" in words
+    assert "θ = " in words
+    assert " events)" in words
+    assert "Kaplan" in (tmp_path / "s.svg").read_text("utf-8")
+    hazards = [float(line.split(",")[1]) for line in run("predict", out, path).stdout.split()[1:]]
+    assert np.mean(np.array(hazards)[a == 1]) > 2 * np.mean(np.array(hazards)[a == 0])
+    for form in ("c", "sql", "python", "pmml", "json", "dot"):
+        assert run("export", out, "--to", form).stdout
+    assert "the model is optimal" in run("gap", out, path, *given).stdout

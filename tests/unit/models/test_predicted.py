@@ -131,3 +131,17 @@ def test_the_picture_and_the_plot_show_the_same_words():
     assert "2.500 ± 1.472\n3 rows" in texts
     assert ">2.500 ± 1.472<" in tree.to_svg()
     assert ">3 rows<" in tree.to_svg()
+
+
+def test_a_changed_tree_predicts_numbers_too():
+    result = solved(depth=2)
+    tree, rows = result.tree, result.problem.dataset
+    assert tree.predicts is not None
+    for changed in (
+        tree.map_tests(lambda test: (test, False)),
+        tree.prune_empty(rows),
+        tree.cut(0, (1,)),
+        tree.with_actions([0, 1, 2, 3], tree.actions),
+    ):
+        assert changed.predicts == tree.predicts
+    assert mt.Tree(Leaf(0), ("a",)).map_tests(lambda test: (test, False)).predicts is None
