@@ -250,16 +250,16 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         return free if registry.method(method).unsupported(free) is None else problem
 
     def _stated(self) -> Any:
-        """The task that was named, or the ordinary one if it takes the options that were given.
+        """The task that was named, or the ordinary one.
 
-        None stands for options of another task, which the data may turn out to be for.
+        None stands for one that weighs rows, which the ordinary one does not, and which the data
+        may turn out to be for.
         """
-        try:
+        named = self.task is not None or self.rule_lists or self.event or self.time
+        if named or self.weights is None:
             return self.make_task()
-        except DataError:
-            if self.task is not None or self.rule_lists or self.event or self.time:
-                raise
-            return None
+        replace(self, weights=None).make_task()  # refuses all else
+        return None
 
     def _usual(self, task: Any, train: Dataset) -> tuple[Any, list[str]]:
         """The task of the data if none was named, with a line that says why it is taken."""
