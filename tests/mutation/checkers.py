@@ -17,7 +17,7 @@ from .mps_texts import MPS
 from .mutants import ROOT, Mutant
 
 #: Helpers of the tests of proofs and of total unimodularity are beside these.
-for folder in ("tests/proofs", "tests/unimodular"):
+for folder in ("tests", "tests/proofs", "tests/unimodular"):
     sys.path.insert(0, str(ROOT / folder))
 
 CHECKER_FILES = [
@@ -28,10 +28,12 @@ CHECKER_FILES = [
         for name in (
             "check_count",
             "check_gap",
+            "check_loss",
             "check_proof",
             "proof_reading",
             "reference_checker/check",
             "reference_checker/listing",
+            "reference_checker/losses",
             "reference_checker/reading",
             "reference_checker/statement",
         )
@@ -68,8 +70,10 @@ def corpus(checker: str) -> list[Entry]:
             "check_count": _counts,
             "check_flow": _flows,
             "check_gap": _gaps,
+            "check_loss": _losses,
             "check_proof": _claims,
             "check_unimodular": _matrices,
+            "losses": _slow_losses,
             "proof_reading": _read,
         }
         requested = readers.get(checker, _slow)()
@@ -198,6 +202,98 @@ def _slow() -> Asked:
         yield name, partial(_said, check_slowly.check_slowly, text)
     for name, text in _count_texts(60):
         yield name, partial(_said, check_slowly.count_slowly, text)
+
+
+def _loss_texts() -> Iterator[tuple[str, list[str]]]:
+    """Files about squared error: honest and damaged ones, and claims that are a little too high."""
+    import random
+
+    from loss_problems import damaged, honest, lines
+    from test_lock import edited, garbled
+
+    for seed in range(60):
+        made = honest(seed)
+        if made is None:
+            continue
+        s, claims = made
+        yield f"loss-{seed}", lines(s, claims)
+        for k in range(0, 24, 2):  # the highest bound that follows, to a share of 2^-10 or so
+            last = [claims[-1][0] + 4 ** (k // 2), *claims[-1][1:]]
+            yield f"loss-{seed} + 4^{k // 2}", lines({**s, "bound": last[0]}, [*claims[:-1], last])
+        for k in range(7 * seed, 7 * seed + 7):
+            name, (t, some) = damaged(made, k)
+            yield f"loss-{seed}-{name}-{k}", lines(t, some)
+        rng, text = random.Random(seed), lines(s, claims)
+        k = rng.choice([0, 0, rng.randrange(len(text))])
+        changed = rng.choice([edited, garbled])(text[k], rng)
+        yield f"loss-{seed}-malformed", [*text[:k], changed, *text[k + 1 :]]
+
+
+def _loss_tables(check: Callable[..., Any]) -> Asked:
+    """A proof about a table with decimal commas and weights, and tables and statements beside it."""
+    table = "dry;yield;load\n1;1,5;2\n0;2,25;1\n1;0,75;1,5\n0;2;0\n"
+    form = {"kind": "table", "skip": 1, "names": ["dry", "yield", "load"], "delimiter": ";"}
+    form |= {"quote": '"', "encoding": "utf-8", "decimal": ",", "missing": [""], "gzip": False}
+    s: dict[str, Any] = {
+        **{"format": "milp-trees-proof", "version": 1, "kind": "squared error", "depth": 1},
+        **{"leaves": None, "leaf_penalty": "0", "split_penalties": "0", "minima": []},
+        **{"data": form, "features": [[["dry", "is", None, None, True]]], "share": False},
+        **{"targets": {"unit": "1/4", "columns": ["yield"]}, "power": 30},
+        **{"weights": {"unit": "1/2", "columns": ["load"]}, "predictions": [[2.25], [1.1875]]},
+        **{"model": [0, 0, 1], "value": "247/512", "bound": 15 * 2**30},
+    }
+    changes: list[dict[str, Any]] = [{}, {"weights": "rows"}, {"power": 31}, {"share": True}]
+    changes += [{"targets": {"unit": unit, "columns": ["yield"]}} for unit in ("1/8", "1/2", "1")]
+    changes += [{"targets": {"unit": "1/4", "columns": ["yield", "load"]}}, {"value": None}]
+    changes += [{"data": {**form, k: v}} for k, v in (("decimal", "."), ("missing", ["2"]))]
+    changes += [{"predictions": [[2.0], [1.25]]}, {"model": 0}, {"model": None, "value": None}]
+    folder = Path(FOLDER.name)
+    for k, old in enumerate(["", "1,5", "2,25", "load", ";0\n", ";1\n"]):
+        path = folder / f"loss-{k}.csv"
+        path.write_text(table.replace(old, "3", 1) if old else table, encoding="utf-8")
+        for j, change in enumerate(changes):
+            text = [json.dumps(s | change), f"[{15 * 2**30}, 1, []]"]
+            yield f"table {k} statement {j}", partial(_said, check, text, path)
+
+
+def _instances() -> Asked:
+    """What rows cost at least and more, and what leaves save, for numbers of all sizes."""
+    import numpy as np
+
+    from milp_trees.verification.check_loss import Losses
+
+    def numbers(seed: int, size: int, power: int) -> Any:
+        r = np.random.default_rng(seed)
+        X, w = r.integers(0, 2, (6, 3)), np.array(r.integers(0, 4, 6).tolist(), dtype=object)
+        w[0] = 1
+        y = np.array([[int(x * size) for x in row] for row in r.random((6, 1 + seed % 2))], object)
+        minima = [(2, np.ones(6, np.int64)), (1, np.arange(6))][: seed % 3]
+        of = Losses(X, w, y, power, seed % 4, [0, 1, seed], minima)
+        sums = of.weights.T @ (r.random((len(of.weights), 20)) < 0.5)
+        return [x.tolist() for x in (of.base, of.regret, of.weights, of.saved(sums[1:]))]
+
+    for seed in range(6):
+        for size in (5, 2**20, 2**49, 2**60, 2**90, 2**120):
+            fits = 45 - 2 * size.bit_length()
+            for power in (fits, fits - 20, fits + 12):
+                yield f"numbers-{seed} {size} {power}", partial(_said, numbers, seed, size, power)
+
+
+def _losses() -> Asked:
+    from milp_trees.verification import check_loss
+
+    yield from _instances()
+    yield from _loss_tables(check_loss.check)
+    for name, text in _loss_texts():
+        yield name, partial(_said, check_loss.check, text)
+
+
+def _slow_losses() -> Asked:
+    from milp_trees.verification.reference_checker.losses import report_loss
+
+    yield from _loss_tables(report_loss)
+    for name, text in _loss_texts():
+        yield name, partial(_said, report_loss, text)
 
 
 def _count_texts(many: int) -> Iterator[tuple[str, list[str]]]:

@@ -8,14 +8,17 @@ from __future__ import annotations
 import copy
 import json
 import random
+import tempfile
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from proof_problems import Truth
 
 import milp_trees as mt
+from milp_trees.verification.proof_reading import unpacked
 
 Proof = tuple[dict[str, Any], list[Any]]
 #: A damaged claim is higher by this share of itself.
@@ -44,6 +47,19 @@ def problem(seed: int, largest: int = 13) -> mt.Problem:
     depth = int(r.integers(1, 6)) if leaf == split == "0" else [2, 3, 4, None][int(r.integers(4))]
     space = mt.Trees(depth, min_samples_leaf=int(r.choice([1, 1, 1, 2])))
     return mt.Problem(mt.Dataset(X, targets=y, weights=weights), task, space)
+
+
+@cache
+def honest(seed: int) -> Proof | None:
+    """The statement and the claims that `dp` writes; None if no tree is feasible."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proof"
+        result = mt.solve(problem(seed), "dp", proof=path)
+        if result.proof is None:
+            assert result.predictor is None, (seed, result.message)
+            return None
+        s, *claims = map(json.loads, unpacked(path).decode().splitlines())
+    return s, claims
 
 
 def lines(s: dict[str, Any], claims: list[Any]) -> list[str]:

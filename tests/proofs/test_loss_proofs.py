@@ -9,13 +9,12 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from loss_problems import DAMAGES, LossTruth, damaged, lies, lines, problem
+from loss_problems import DAMAGES, LossTruth, damaged, honest, lies, lines, problem
 from row_tests import each_row
 from test_lock import edited, garbled
 
@@ -39,25 +38,6 @@ SETS = (
     *("airfoil", "airquality", "enb-cool", "enb-heat", "insurance", "optical"),
     *("real-estate", "seoul-bike", "servo"),
 )
-
-
-@cache
-def folder():
-    import tempfile
-
-    return tempfile.TemporaryDirectory()
-
-
-@cache
-def honest(seed):
-    """(statement, claims) of a random problem by `dp`; None if no tree is feasible."""
-    path = Path(folder().name) / "proof"
-    result = mt.solve(problem(seed), "dp", proof=path)
-    if result.proof is None:
-        assert result.predictor is None, (seed, result.message)
-        return None
-    s, *claims = map(json.loads, unpacked(path).decode().splitlines())
-    return s, claims
 
 
 def accepted(check, text):
