@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.common.registering import families
-from milp_trees.results.json import json_safe
+from milp_trees.results.json import ratio_text
 
 if TYPE_CHECKING:
     from milp_trees.methods.claims import Claims
@@ -37,8 +37,12 @@ class Checked:
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
-        """The fields by name."""
-        plain: dict[str, Any] = json_safe(asdict(self))
+        """The fields by name; fractions as numbers, and exactly in fields of their own."""
+        plain: dict[str, Any] = asdict(self)
+        for name in ("bound", "value"):
+            number = plain[name]
+            if isinstance(number, Fraction):
+                plain |= {name: float(number), f"{name}_exact": ratio_text(number)}
         return plain
 
 

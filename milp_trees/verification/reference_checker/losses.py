@@ -234,5 +234,7 @@ def _report(lines: list[str], data: Any) -> Report:
     bound = s.scale * s.unit * low
     must(s.value is None or s.value >= bound, "The tree contradicts the claims.")
     proved = s.value is not None and s.value - bound <= s.tolerance
-    message = f"{'proved' if proved else 'a proven bound'}: {float(bound):.12g}  ({s.words()})"
+    head = "proved" if proved else "a proven bound"
+    shown = s.value if proved and s.value is not None else bound
+    message = f"{head}: {float(shown):.12g}  ({s.words()})"
     return Report(proved, bound, s.value, message)
