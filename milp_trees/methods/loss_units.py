@@ -7,7 +7,7 @@ stay exact. A bound b of the search for trees with at most L leaves on a set of 
 .. math:: \lfloor 2^{-\text{shift}}(b - a L - r) \rfloor + 4,
 
 where a is more than what rounding makes of a leaf, here and in the checker, and r is the same for
-the rows of the set. The numbers of leaves and the r of both sides of a test add up to no more than
+the rows of the set. (What rows cost in every tree is left out of b, and added again.) The numbers of leaves and the r of both sides of a test add up to no more than
 those of the set, and the 4 pays for rounding down twice, for the price of the test and for L, which
 is rounded. So claims about both sides that are enough in units of the search are enough in the file.
 """
@@ -15,6 +15,7 @@ is rounded. So claims about both sides that are enough in units of the search ar
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,23 +46,36 @@ class LossUnits:
         if view.exact_loss() is None:
             raise Unsupported("proof files are about costs of actions and squared error alone.")
         self.view, self.shift = reduced, _shift(view, reduced)
-        coarse = 2**self.shift
+        coarse, K = 2**self.shift, view.n_values - 1
+        #: What each row costs at least in every tree: rows of the table that are equal in all tests.
+        self.base = np.maximum(reduced.leaf_values(reduced.parts), 0)
+        self.base[reduced.counts == 1] = 0
         #: Search units per leaf and per row by which claims are lower than bounds of the search.
         self.per_leaf = view.tie + math.ceil(_lost(view)) + coarse * (4 * view.n_values + 10)
-        self.per_row = 2 * reduced.counts + coarse
+        rounded = view.grid < coarse or _lost(view) > 0  # squares are no whole numbers of units
+        self.per_row = 2 * reduced.counts + coarse * (rounded + (K + 1) * (self.base > 0))
         #: Whether no tree that matters has more leaves than its price per leaf allows.
         self.priced = view.leaf_cost > 2 * self.per_leaf
 
+    @property
+    def above(self) -> LossSums:
+        """The view after presolve, without what its rows cost in every tree."""
+        parts = self.view.parts.copy()
+        parts[:, -1] -= self.base
+        return replace(self.view, parts=parts)
+
     def stated(self, bound: int, depth: int | None, rows: np.ndarray) -> int:
-        """What a claim says of some rows of the view, given a bound of the search."""
+        """What a claim says of some rows of the view, given a bound of a search in `above`."""
         lower = self.per_leaf * self._leaves(bound, depth, int(rows.sum()))
         lower += int(self.per_row[rows].sum())
-        return max(0, (bound - math.ceil(lower)) // 2**self.shift + 4)
+        below = int(self.base[rows].sum())
+        return max(0, (bound + below - math.ceil(lower)) // 2**self.shift + 4)
 
     def aim(self, Z: int, depth: int | None) -> int:
-        """A little less than the optimum of a search: all bounds of sets surely reach it."""
+        """A little less than an optimum, in units of `above`: all bounds of sets surely reach it."""
         leaves = self._leaves(Z, depth, self.view.n_rows)
-        return Z - 2 * math.ceil(self.view.excess + (self.view.tie + 4) * leaves)
+        slack = 2 * math.ceil(self.view.excess + (self.view.tie + 4) * leaves)
+        return Z - int(self.base.sum()) - slack
 
     def single(self, Z: int, depth: int | None, leaves: int | None = None) -> Claims:
         """The claim that no tree costs less than an optimum, for what needs no other claims."""

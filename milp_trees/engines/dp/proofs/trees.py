@@ -203,7 +203,8 @@ def prove_trees(view: LeafSums, reduced: LeafSums, space: Trees, Z: int, watch: 
     aim = units.aim(Z, space.max_depth) if units else Z
 
     def work(stop: np.ndarray) -> Claims:
-        prover = Prover(reduced, space, numbers, stop.view(np.int64), stated)
+        searched = units.above if units else reduced
+        prover = Prover(searched, space, numbers, stop.view(np.int64), stated)
         claims = prover.prove(aim, space.max_depth)
         return replace(claims, notes={**claims.notes, "shift": units.shift}) if units else claims
 
