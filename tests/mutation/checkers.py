@@ -256,6 +256,34 @@ def _loss_tables(check: Callable[..., Any]) -> Asked:
             yield f"table {k} statement {j}", partial(_said, check, text, path)
 
 
+def _sharp(check: Callable[..., Any]) -> Asked:
+    """The highest bound that a checker accepts of an honest file's last claim, and the next one."""
+    from loss_problems import honest, lines
+
+    from milp_trees.verification.proof_reading import Wrong
+    from milp_trees.verification.reference_checker.reading import Refused
+
+    def last(made: Any, bound: int) -> list[str]:
+        s, claims = made
+        return lines({**s, "bound": bound}, [*claims[:-1], [bound, *claims[-1][1:]]])
+
+    for seed in range(40):
+        made = honest(seed)
+        if made is None:
+            continue
+        low = made[1][-1][0]
+        high = low + low // 2**10 + 2**20  # more than any tree costs
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                check(last(made, middle))
+                low = middle
+            except (Wrong, Refused):
+                high = middle
+        for bound in (low, high):
+            yield f"sharp-{seed} {bound}", partial(_said, check, last(made, bound))
+
+
 def _instances() -> Asked:
     """What rows cost at least and more, and what leaves save, for numbers of all sizes."""
     import numpy as np
@@ -284,6 +312,7 @@ def _losses() -> Asked:
 
     yield from _instances()
     yield from _loss_tables(check_loss.check)
+    yield from _sharp(check_loss.check)
     for name, text in _loss_texts():
         yield name, partial(_said, check_loss.check, text)
 
@@ -292,6 +321,7 @@ def _slow_losses() -> Asked:
     from milp_trees.verification.reference_checker.losses import report_loss
 
     yield from _loss_tables(report_loss)
+    yield from _sharp(report_loss)
     for name, text in _loss_texts():
         yield name, partial(_said, report_loss, text)
 

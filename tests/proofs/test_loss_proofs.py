@@ -72,7 +72,7 @@ def test_proofs_of_random_problems_are_true_and_tight_and_both_checkers_follow_t
         seen["penalties"] += s["share"]
         seen["minima"] += bool(s["minima"])
     options = ["1 targets", "2 targets", "depth None", "depth 4", "several claims", "weights"]
-    assert min(seen[option] for option in [*options, "penalties", "minima"]) > 3, seen
+    assert min(seen[option] for option in [*options, "penalties", "minima"]) > 2, seen
 
 
 def test_a_damaged_proof_is_rejected_or_still_true():
