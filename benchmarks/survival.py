@@ -5,11 +5,11 @@
 
 Sections, each a CSV file in `results`:
 
-- `fit`: the ten sets at depths 3 and 4: the loss (minus the logarithm of the likelihood, up to
-  what is the same for all trees) and processor seconds of the whole call, every engine in a process
-  of its own and warm, in turns. Losses are recomputed here, from the trees that come back: those of
-  pystreed with its own hazards, those of scikit-survival and OSST, whose leaves hold curves, with
-  the best hazard for the rows of each leaf.
+- `fit`: the ten sets at depths 3 and 4: the loss (half the deviance of the likelihood) and processor
+  seconds of the whole call, every engine in a process of its own and warm, in turns. Losses are
+  recomputed here, from the trees that come back, with the best hazard for the rows of each leaf:
+  pystreed gives leaves without events half an event, and those of scikit-survival and OSST hold
+  curves.
 - `test`: a fifth of the rows is held back; concordance and integrated Brier score on them, means
   over splits. Ours and pystreed's curves are exp(-theta H0(t)) with the Nelson-Aalen baseline of the
   training rows; scikit-survival's are its own.
@@ -45,7 +45,13 @@ def fit(args: argparse.Namespace) -> Iterator[dict]:
     for depth in map(int, args.depths.split(",")):
         for name, (X, targets) in regression.chosen(_data.survival(), args).items():
             job = _jobs.Job(
-                name, X, targets[:, 1], "survival", depth, args.time_limit, values=targets
+                name,
+                X,
+                targets[:, 1],
+                "survival",
+                depth,
+                time_limit=args.time_limit,
+                values=targets,
             )
             found = _peers.interleaved(job, _peers.pythons(args), args.repeat)
             row: dict[str, Any] = {"set": name, "rows": len(X), "tests": X.shape[1], "depth": depth}

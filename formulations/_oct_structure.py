@@ -54,10 +54,32 @@ def add_splits(m: Any, space: Trees) -> None:
         )
 
 
-def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
-    """Variables z, l, c, L and constraints (6), (7), (8), (18), (20)."""
+def add_places(m: Any, view: CostMatrix, space: Trees) -> None:
+    """Variables z, l and constraints (6), (7), (8)."""
     m.z = pyo.Var(m.rows, m.leaves, domain=pyo.Binary, doc="z[i,t] = 1 iff row i is in leaf t")
     m.l = pyo.Var(m.leaves, domain=pyo.Binary, doc="l[t] = 1 iff leaf t holds rows")
+    m.count = pyo.Param(
+        m.rows,
+        initialize=dict(enumerate(view.counts.tolist())),
+        doc="n[i] original rows that row i stands for",
+    )
+
+    @m.Constraint(m.rows, m.leaves, doc="(6) rows are in leaves that are in use")
+    def in_use(m: Any, i: Any, t: Any) -> Any:
+        return m.z[i, t] <= m.l[t]
+
+    @m.Constraint(m.leaves, doc="(7) a leaf in use holds at least min_samples_leaf rows")
+    def leaf_size(m: Any, t: Any) -> Any:
+        return sum(m.count[i] * m.z[i, t] for i in m.rows) >= space.min_samples_leaf * m.l[t]
+
+    @m.Constraint(m.rows, doc="(8) a row is in one leaf")
+    def one_leaf(m: Any, i: Any) -> Any:
+        return sum(m.z[i, t] for t in m.leaves) == 1
+
+
+def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
+    """Variables z, l, c, L and constraints (6), (7), (8), (18), (20)."""
+    add_places(m, view, space)
     m.c = pyo.Var(
         m.actions, m.leaves, domain=pyo.Binary, doc="c[k,t] = 1 iff leaf t predicts action k"
     )
@@ -65,11 +87,6 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
         m.leaves,
         domain=pyo.NonNegativeReals,
         doc="L[t] cost of leaf t above the cheapest cost of its rows",
-    )
-    m.count = pyo.Param(
-        m.rows,
-        initialize=dict(enumerate(view.counts.tolist())),
-        doc="n[i] original rows that row i stands for",
     )
     m.costly = pyo.Set(
         m.actions,
@@ -88,18 +105,6 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
         initialize=dict(enumerate(regret.sum(axis=0).tolist())),
         doc="M[k] sum of r[i,k]: the least big-M",
     )
-
-    @m.Constraint(m.rows, m.leaves, doc="(6) rows are in leaves that are in use")
-    def in_use(m: Any, i: Any, t: Any) -> Any:
-        return m.z[i, t] <= m.l[t]
-
-    @m.Constraint(m.leaves, doc="(7) a leaf in use holds at least min_samples_leaf rows")
-    def leaf_size(m: Any, t: Any) -> Any:
-        return sum(m.count[i] * m.z[i, t] for i in m.rows) >= space.min_samples_leaf * m.l[t]
-
-    @m.Constraint(m.rows, doc="(8) a row is in one leaf")
-    def one_leaf(m: Any, i: Any) -> Any:
-        return sum(m.z[i, t] for t in m.leaves) == 1
 
     @m.Constraint(m.leaves, doc="(18) a leaf in use predicts one action")
     def one_action(m: Any, t: Any) -> Any:
@@ -142,6 +147,19 @@ def encode_leaves(
     """
     view: CostMatrix = m.view
     regret = in_units(view.regret)
+    action, at = encode_places(m, splits, leaves, end, rightmost)
+    for t in m.leaves:
+        here = at == t
+        used = bool(here.any())
+        for k in m.actions:
+            m.c[k, t].set_value(int(used and action[t] == k), skip_validation=True)
+        m.L[t].set_value(regret[here, action[t]].sum().item() if used else 0, skip_validation=True)
+
+
+def encode_places(
+    m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool
+) -> tuple[dict[int, int], np.ndarray]:
+    """Values of d, z and l; the action of every leaf, and the leaf of every row, on the lowest level."""
     first = min(m.leaves)
 
     def bottom(v: int) -> int:
@@ -149,38 +167,38 @@ def encode_leaves(
             v = 2 * v + int(rightmost)
         return v
 
-    action = {bottom(v): k for v, k in leaves.items()}
     at = np.array([bottom(v) for v in end.tolist()])
     for v in m.branch:
         m.d[v].set_value(int(v in splits), skip_validation=True)
     for t in m.leaves:
         here = at == t
-        used = bool(here.any())
         for i, inside in enumerate(here.tolist()):
             m.z[i, t].set_value(int(inside), skip_validation=True)
-        m.l[t].set_value(int(used), skip_validation=True)
-        for k in m.actions:
-            m.c[k, t].set_value(int(used and action[t] == k), skip_validation=True)
-        m.L[t].set_value(regret[here, action[t]].sum().item() if used else 0, skip_validation=True)
+        m.l[t].set_value(int(here.any()), skip_validation=True)
+    return {bottom(v): k for v, k in leaves.items()}, at
+
+
+def place_sizes(view: CostMatrix, space: Trees) -> ModelSize:
+    """Size of variables and constraints of `add_splits` and `add_places`."""
+    n, B, T = view.n_rows, 2**space.depth - 1, 2**space.depth
+    links = max(B - 1, 0)
+    rows, nonzeros = links + n * T + T + n, 2 * links + 2 * n * T + T * (n + 1) + n * T
+    if space.limits_leaves:
+        rows, nonzeros = rows + 1, nonzeros + B
+    return ModelSize(B + n * T + T, B + n * T + T, rows, nonzeros)
 
 
 def leaf_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     """Size of variables and constraints of `add_splits` and `add_leaves`."""
-    n, K, B, T = view.n_rows, view.n_actions, 2**space.depth - 1, 2**space.depth
-    costly = view.regret > 0
-    links = max(B - 1, 0)
-    rows = links + n * T + 2 * T + n + K * T
-    nonzeros = (
-        2 * links
-        + 2 * n * T
-        + T * (n + 1)
-        + n * T
-        + T * (K + 1)
-        + T * int(costly.sum() + K + costly.any(axis=0).sum())
+    K, T, costly = view.n_actions, 2**space.depth, view.regret > 0
+    base = place_sizes(view, space)
+    labels = T * int(costly.sum() + K + costly.any(axis=0).sum())
+    return ModelSize(
+        base.variables + T * (1 + K),
+        base.binaries + T * K,
+        base.rows + T + K * T,
+        base.nonzeros + T * (K + 1) + labels,
     )
-    if space.limits_leaves:
-        rows, nonzeros = rows + 1, nonzeros + B
-    return ModelSize(B + n * T + T * (2 + K), B + n * T + T * (1 + K), rows, nonzeros)
 
 
 # -- trees and arrays ------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class OCTBinary(TreeFormulation):
             return sum(m.a[f, v] for f in m.features) == m.d[v]
 
         parts.add_leaves(m, view, space)
-        _add_routing(m, space)
+        add_routing(m, space)
         cost = (view.split_costs + view.leaf_cost).tolist()
         parts.add_objective(
             m, view, [(cost[f], m.a[f, v]) for f in m.features for v in m.branch if cost[f]]
@@ -94,7 +94,7 @@ class OCTBinary(TreeFormulation):
         )
 
 
-def _add_routing(m: Any, space: Trees) -> None:
+def add_routing(m: Any, space: Trees) -> None:
     """Rows go where the tests send them."""
     m.left_leaves = pyo.Set(
         m.branch,

@@ -1,5 +1,6 @@
 """Tasks: what "best" means."""
 
+from .absolute_error import AbsoluteError as AbsoluteError
 from .attribute_costs import Attribute as Attribute
 from .attribute_costs import CostFile as CostFile
 from .attribute_costs import class_costs as class_costs

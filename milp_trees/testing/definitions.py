@@ -313,6 +313,23 @@ def _counts(spec: Spec, rows: Sequence[Row], seen: Seen) -> dict[int, list[int]]
     return counts
 
 
+def _absolute_error(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    def target(row: Row) -> Fraction:
+        (given,) = row["targets"].values() if "targets" in row else (row["label"],)
+        return _number(given)
+
+    def distance(predicted: Sequence[Fraction]) -> Fraction:
+        pairs = zip(rows, predicted, strict=True)
+        return sum((_number(row["weight"]) * abs(target(row) - p) for row, p in pairs), Fraction(0))
+
+    total = distance([_number(seen.actions[k]) for k in seen.said])
+    price = penalty(spec, seen)
+    if price is None:
+        return float(total)
+    whole = min(distance([target(row)] * len(rows)) for row in rows)
+    return float(total / (whole or 1) + price)
+
+
 #: Definition of each task of the core by its name.
 DEFINITIONS: dict[str, Definition] = {
     "accuracy": _accuracy,
@@ -335,6 +352,7 @@ DEFINITIONS: dict[str, Definition] = {
     "mcc": _matthews,
     "g-mean": _geometric_mean,
     "kappa": _kappa,
+    "absolute-error": _absolute_error,
     **LOSSES,
 }
 

@@ -23,7 +23,7 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
     """Very small but readable problems that a formulation takes, by the names of their files.
 
     There is one per space. Trees have three rows, two thresholds of one numeric column, and depth
-    1. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
+    1; their targets are classes, or numbers. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
     """
     spaces, found = space_classes(formulation.space), {}
     for suite in suites():
@@ -31,16 +31,22 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
             more = f"-{suite.name}" if len(spaces) > 1 else ""
             found[f"{formulation.name}{more}.lp.txt"] = problem
     if len(found) < len(spaces):
-        found[f"{formulation.name}.lp.txt"] = _of_trees()
+        found[f"{formulation.name}.lp.txt"] = _of_trees(formulation)
     return found
 
 
-def _of_trees() -> Problem:
+def _of_trees(formulation: Formulation) -> Problem:
+    """Of classes, or of numbers if the formulation takes no classes."""
+    from milp_trees.tasks.absolute_error import AbsoluteError
     from milp_trees.tasks.classification import Accuracy
     from milp_trees.testing._named import numeric_dataset
 
-    data = numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"])
-    return Problem(data, Accuracy(leaf_penalty="1/30"), Trees(1))
+    x: dict[str, list[float]] = {"x": [1, 2, 4]}
+    data = numeric_dataset(x, y=["no", "yes", "no"])
+    classes = Problem(data, Accuracy(leaf_penalty="1/30"), Trees(1))
+    if formulation.unsupported(classes) is None:
+        return classes
+    return Problem(numeric_dataset(x, y=[3, 7, 4]), AbsoluteError(), Trees(1))
 
 
 def golden_texts(formulation: Formulation) -> dict[str, str]:

@@ -27,6 +27,7 @@ from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust
 from milp_trees.testing import (  # noqa: F401
     constrained_problems,
     loss_problems,
+    distance_problems,
     numeric_problems,
     objective_problems,
 )

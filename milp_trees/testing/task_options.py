@@ -109,6 +109,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "log-loss": [PRICES],
     "poisson": [PRICES],
     "gamma": [PRICES],
+    "absolute-error": [PRICES],
 }
 #: Tasks that cannot be made without options.
 NEEDS_OPTIONS = ("cost-matrix", "cost-sensitive", "count-ratio")
