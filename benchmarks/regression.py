@@ -12,6 +12,7 @@ Sections, each a CSV file in `results`:
 - `published`: the losses in `published-loss.csv` beside ours with as many leaves.
 - `penalised`: small random problems with a penalty per split, against enumeration in fractions.
 - `raw`: numeric columns with 20 thresholds each at depth 5, at most `--raw-limit` seconds each.
+- `models`: absolute error by published integer programs on HiGHS, beside the search.
 
 OSRT wants libraries of its own: make an environment with `pip install osrt` and name it with
 `--peer-python`. pystreed and OSRT are asked for no penalty. A peer that is missing, fails or takes
@@ -37,7 +38,7 @@ import pandas as pd
 import milp_trees as mt
 
 RESULTS = Path(__file__).parent / "results"
-SECTIONS = ("nine", "long", "published", "penalised", "raw")
+SECTIONS = ("nine", "long", "published", "penalised", "raw", "models")
 DEPTHS = (3, 4, 5, 6)
 DEEPER = {"airfoil": (7,), "servo": (7,)}
 LONG = (("airfoil", 8), ("real-estate", 8), ("insurance", 8), ("seoul-bike", 6))
@@ -254,6 +255,34 @@ def pystreed(
     return part(model.tree_), bool(model.fit_result.is_optimal())
 
 
+#: Ours, and published models with a solver.
+MODELS = ("dp", "ort-binary@highs", "dtip-regression@highs", "flow-oct@highs")
+
+
+def models(args: argparse.Namespace) -> Iterator[dict]:
+    """Absolute error of the small sets: what programs reach from nothing in the time limit."""
+    sets = chosen(_data.regression(), args)
+    for name in ("airquality", "servo", "real-estate"):
+        if name not in sets:
+            continue
+        X, y = sets[name]
+        data = mt.Dataset(X, y=y)
+        for depth in map(int, (args.depths or "1,2").split(",")):
+            problem = mt.Problem(data, mt.tasks.AbsoluteError(), mt.Trees(depth))
+            for method in MODELS:
+                result = mt.solve(problem, method, time_limit=args.time_limit, start=None)
+                yield {
+                    "set": name,
+                    "depth": depth,
+                    "method": method,
+                    "status": result.status.value,
+                    "value": None if result.value is None else exactly(result.value.number),
+                    "bound": exactly(result.bound),
+                    "seconds": round(result.seconds, 3),
+                    "columns": result.model_size.get("variables"),
+                }
+
+
 # -- the tables ----------------------------------------------------------------------------------
 
 
@@ -308,8 +337,19 @@ def keep(rows: list[dict], path: Path, keys: list[str]) -> pd.DataFrame:
     return both
 
 
-MAKERS = {"nine": nine, "long": long, "published": published, "penalised": penalised, "raw": raw}
-KEYS = {"published": ["set", "depth", "leaves"], "penalised": ["problem"]}
+MAKERS = {
+    "nine": nine,
+    "long": long,
+    "published": published,
+    "penalised": penalised,
+    "raw": raw,
+    "models": models,
+}
+KEYS = {
+    "published": ["set", "depth", "leaves"],
+    "penalised": ["problem"],
+    "models": ["set", "depth", "method"],
+}
 
 
 def main() -> None:

@@ -70,11 +70,13 @@ def _read(view: CostMatrix) -> Distances | None:
     above = numbers - numbers[0]
     nearest = view.costs.argmin(axis=1)
     apart = np.abs(np.subtract.outer(above, above))[nearest]
-    far = np.where(nearest > 0, 0, len(above) - 1)
+    far = apart.argmax(axis=1)
     rows = np.arange(view.n_rows)
     costs, at_far = view.costs.astype(object), apart[rows, far]
-    # Costs grow by the same price per unit of distance, compared without division.
-    if (costs * at_far[:, None] != costs[rows, far][:, None] * apart).any():
+    # Costs grow by the same price per unit of distance, compared without division. Those that were
+    # rounded to a grid may be off by a unit.
+    off = np.abs(costs * at_far[:, None] - costs[rows, far][:, None] * apart)
+    if (off > (0 if view.exact else 1) * at_far[:, None]).any():
         return None
     if len(above) == 1 and view.costs.any():
         return None

@@ -82,6 +82,18 @@ def test_models_read_targets_and_prices_from_the_costs():
     assert found.action[0] == 0
 
 
+def test_models_take_costs_that_were_rounded_to_a_grid():
+    """Eleven decimals: the value is exact, the costs of the view are not."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (40, 3)).astype(np.uint8)
+    y = rng.integers(1, 10**12, 40) / 10**11
+    stated = mt.Problem(mt.Dataset(X, y=y), mt.tasks.AbsoluteError(), mt.Trees(1))
+    assert not stated.view(CostMatrix).exact
+    found = mt.solve(stated, "ort-binary@highs", start=None)
+    assert found.optimal
+    assert found.value.number == pytest.approx(mt.solve(stated, "dp").value.number, rel=1e-6)
+
+
 def test_costs_that_are_no_distances_are_refused_with_a_sentence():
     """Errors of classes that are numbers are none; nor is a class of text."""
     for y in ([0, 1, 2, 2], ["a", "b", "c", "c"]):
