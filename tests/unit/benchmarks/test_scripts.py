@@ -24,6 +24,7 @@ SMALLEST = {
     "proof_limits": "10",
     "proofs": "--only sparse --sets monk1",
     "pruning_table1": "--data heart --trees 2 --folds 2 --repeats 1",
+    "regression": "--sections penalised --problems 3 --peers none",
     "spo_milp": "--rows 20 --degrees 2 --depths 1 --thresholds 2 --programs spot --time-limit 5",
     "spo_two_roads": "",
     "study_overhead": "--part 1 --runs 5",
