@@ -18,6 +18,7 @@ PEERS = {
     "pystreed_regression": "pystreed",
     "rpart": None,
     "scikit_learn": "sklearn",
+    "scikit_survival": "sksurv",
     "sklearn_regression": "sklearn",
     "spotree": None,
 }
