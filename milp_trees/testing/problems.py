@@ -26,8 +26,8 @@ from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust
 # These modules register their problems.
 from milp_trees.testing import (  # noqa: F401
     constrained_problems,
-    loss_problems,
     distance_problems,
+    loss_problems,
     numeric_problems,
     objective_problems,
 )
