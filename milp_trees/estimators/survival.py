@@ -262,7 +262,7 @@ class OptimalSurvivalTree(OptimalLossTree):
         DataError
             No two rows are comparable.
         """
-        from milp_trees.tasks.concordance import concordance
+        from milp_trees.tasks.survival_scores import concordance
 
         risk = self.predict(X)
         event, time = events_and_times(y)
