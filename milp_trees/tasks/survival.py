@@ -11,7 +11,8 @@ that of the tree. It is least at :math:`\theta = D/\sum_i w_i\Lambda(t_i)` with 
 events seen in the leaf; without events that is 0. The baseline is the estimator of Nelson and Aalen
 on all rows, :math:`\sum_{t_j\le t} d_j/n_j` over the times of events, where :math:`d_j` is the
 weight of the events at that time and :math:`n_j` that of the rows followed until then or longer.
-Before the first event, where this is 0, it counts as 1/(W + 1), with W the weight of all rows.
+Before the first event, where this is 0, it counts as 1/(W + 1), with W the weight of all rows, or as
+at the first event if that is less (which it is not for whole weights).
 
 The loss is that of SurTree. There, leaves without events are given half an event after the search,
 which costs 1/2 more than the search counted; here they keep the likeliest hazard, 0. References:
@@ -155,7 +156,7 @@ class Survival(RateTask):
         times, hazards = _estimated(time, event, w)
         if 0 in times[:1]:  # an event at time 0: no time is before it
             return tuple(times.tolist()), tuple(hazards.tolist())
-        first = float(1 / (sum(w.tolist()) * weights.unit + 1))
+        first = min(float(1 / (sum(w.tolist()) * weights.unit + 1)), *hazards.tolist()[:1], 1.0)
         return (0.0, *times.tolist()), (first, *hazards.tolist())
 
     def rates(self, dataset: Dataset) -> Rates:

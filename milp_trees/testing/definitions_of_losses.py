@@ -102,9 +102,11 @@ def _survival(spec: Spec, rows: Sequence[Row]) -> tuple[Loss, Best]:
                 at = [r["weight"] for r in rows if _happened(r) and r["targets"]["time"] == event]
                 still = [r["weight"] for r in rows if r["targets"]["time"] >= event]
                 total += math.fsum(at) / math.fsum(still)
-        return total or 1 / (everyone + 1)
+        return total
 
     known = {t: hazard(t) for t in {r["targets"]["time"] for r in rows}}
+    before = min([h for h in known.values() if h] + [1 / (everyone + 1)])
+    known = {t: h or before for t, h in known.items()}
 
     def loss(row: Row, predicted: Any) -> float:
         own = known[row["targets"]["time"]]

@@ -32,8 +32,9 @@ def hazards(time, event, w):
             )
             for s in {x for x in time if x <= t}
         }
-        found.append(sum(steps.values()) or 1 / (total + 1))
-    return found
+        found.append(sum(steps.values()))
+    before = min([h for h in found if h] + [1 / (total + 1)])
+    return [h or before for h in found]
 
 
 def leaf_cost(name, dataset):
@@ -362,24 +363,45 @@ def test_weights_of_the_brier_score_over_time_are_duplicates():
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
-@pytest.mark.parametrize("name", ["poisson", "gamma", "gini", "log-loss", "survival"])
-def test_scales_of_weights_and_targets_change_nothing_but_the_unit(name, scale):
+@pytest.mark.parametrize("name", LOSSES)
+def test_scales_of_weights_change_nothing_but_the_unit(name, scale):
     """Binary weights of 53 bits, which engines round: the proof holds, the value stays."""
-    problem = random_problem(name, 11)
-    rng = np.random.default_rng(5)
-    data = problem.dataset.with_(
-        weights=rng.random(problem.dataset.n_rows) + 0.1, classes=problem.dataset.classes
-    )
-    large = data.with_(weights=data.weights * scale, classes=data.classes)
-    if name == "survival":  # the rate before the first event depends on the weight of all rows
-        task = mt.tasks.Survival().with_baseline(data)
-    else:
+    values = []
+    for seed in range(11, 17):
+        problem = random_problem(name, seed)
+        n, classes = problem.dataset.n_rows, problem.dataset.classes
+        data = problem.dataset.with_(
+            weights=np.random.default_rng(5).random(n) + 0.1, classes=classes
+        )
+        large = data.with_(weights=data.weights * scale, classes=classes)
         task = replace(problem.task, leaf_penalty=0, split_penalty=0, feature_costs=None)
-    a, b = (mt.solve(mt.Problem(d, task, mt.Trees(2)), "dp") for d in (data, large))
-    assert a.optimal
-    assert b.optimal
-    assert b.value.number == pytest.approx(scale * a.value.number, rel=1e-9)
-    assert b.bound <= b.value.number * (1 + 1e-12)
+        if name == "survival":  # the rate before the first event depends on the weight of all rows
+            task = mt.tasks.Survival().with_baseline(data)
+        a, b = (mt.solve(mt.Problem(d, task, mt.Trees(2)), "dp") for d in (data, large))
+        parts = task.parts(large)
+        slack = 1e-9 * float(parts.size * float(parts.unit)) + 1e-7 * scale
+        assert a.optimal
+        assert b.optimal
+        assert b.value.number == pytest.approx(scale * a.value.number, rel=1e-9, abs=1e-15 * slack)
+        assert b.value.number - slack <= b.bound <= b.value.number * (1 + 1e-12) + slack / 1e4
+        values.append(a.value.number)
+    assert max(values) > 0.1
+
+
+def test_measured_weights_leave_targets_their_digits():
+    """Weights and targets of 53 bits each, whose products engines round once."""
+    rng = np.random.default_rng(0)
+    X, w = rng.integers(0, 2, (200, 5)), rng.random(200)
+    y = X[:, 0] + rng.normal(size=200)
+    result = mt.solve(
+        mt.Problem(mt.Dataset(X, y=y, weights=w), mt.tasks.SquaredError(), mt.Trees(1)), "dp"
+    )
+    best = min(
+        sum(w[side] @ (y[side] - np.average(y[side], weights=w[side])) ** 2 for side in (x, ~x))
+        for x in X.T.astype(bool)
+    )
+    assert result.value.number == pytest.approx(best, rel=1e-12)
+    assert result.bound == pytest.approx(best, rel=1e-10)
 
 
 # -- published sets --------------------------------------------------------------------------------
