@@ -110,7 +110,15 @@ def medians(m: Any, root: Any) -> Tree:
 
 
 def walk(m: Any, tested: Any) -> Any:
-    """The nodes of a heap: `tested(v)` is the feature that v tests, or None if v sends all right."""
+    """The nodes of a heap.
+
+    Parameters
+    ----------
+    m : ConcreteModel
+        Its leaves are the lowest level.
+    tested : callable
+        The feature that a node tests, or None if it sends all rows right.
+    """
     view: CostMatrix = m.view
 
     def node(v: int) -> Any:

@@ -159,7 +159,10 @@ def encode_leaves(
 def encode_places(
     m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool
 ) -> tuple[dict[int, int], np.ndarray]:
-    """Values of d, z and l; the action of every leaf, and the leaf of every row, on the lowest level."""
+    """Values of d, z and l.
+
+    Returns the action of every leaf and the leaf of every row, on the lowest level.
+    """
     first = min(m.leaves)
 
     def bottom(v: int) -> int:
