@@ -138,7 +138,9 @@ class LossTask(PenalisedTask):
         leaf, splits = self._penalties(columns, dataset)
         # A penalty above the loss of all rows makes the grid coarser, so that it has room.
         size = max([Fraction(parts.size), *(p / parts.unit for p in (leaf, *splits))])
-        power = _power_below(UNITS / size) if size else 0
+        # Where no tree costs anything, a unit of the loss is the measure of the ties.
+        size = size or Fraction(1)
+        power = _power_below(UNITS / size)
         grid = Fraction(2) ** power
         constants = np.ceil(np.ldexp(parts.constants, power)).astype(np.int64)
         excess = int(constants.sum()) - grid * (parts.total - Fraction(parts.lost))

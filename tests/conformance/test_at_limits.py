@@ -16,9 +16,9 @@ from milp_trees.tasks import (
     attribute_costs,
     constraints,
     cost_sensitive,
+    leaf_sums,
     node_constraints,
     structure,
-    views,
 )
 from milp_trees.tasks.confusion import ConfusionRatio
 from milp_trees.tasks.count_views import LeafCounts
@@ -136,13 +136,13 @@ def a_view_divides_its_bounds_outwards(patch):
 
 
 def merged_rows_count_at_most_three(patch):
-    true = views.with_merged_rows
+    true = leaf_sums.with_merged_rows
 
     def merged(whole):
         view = true(whole)
         return replace(view, counts=np.minimum(view.counts, 3))
 
-    patch.setattr(views, "with_merged_rows", merged)
+    patch.setattr(leaf_sums, "with_merged_rows", merged)
 
 
 def the_lightest_leaf_is_forgotten(patch):

@@ -38,6 +38,9 @@ _MOST_PLANES = 64
 _ROUNDING = 1 + 1e-6
 #: Work of adding a row to the bins of two chains, in vectors of four sums.
 _WORTH = 0.5
+#: Which archived sets bound a set: any, by the rows that they have and it has not; those that hold
+#: it, likewise; those that lie inside it, which cost no more; none.
+ANY, HOLDING, INSIDE, NONE = range(4)
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -371,8 +374,6 @@ def _planes(rows: Any, U: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
 
 def _relation(view: LeafSums, masses: int) -> int:
     """Which archived sets bound a set (`memory`)."""
-    from milp_trees.engines.dp.memory import ANY, HOLDING, INSIDE, NONE
-
     if isinstance(view, LossSums):
         return NONE if masses else INSIDE
     return HOLDING if masses else ANY

@@ -19,7 +19,7 @@ cheapest action, only a subset D' of D is known to cost no more, and its bound h
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.dp.arrays import UNLIMITED
+from milp_trees.engines.dp.arrays import ANY, HOLDING, INSIDE, UNLIMITED
 from milp_trees.engines.dp.layouts import table_at
 from milp_trees.engines.dp.words import atomic_add, copy, inside, missing_weight, weight_up_to
 
@@ -169,11 +169,6 @@ def move(old_address, new_address):
 def archive_level(work, depth):
     """Where the archive keeps sets with this depth left; without a depth limit that is all one."""
     return min(depth, work.kept.shape[0] - 1)
-
-
-#: Which archived sets bound a set: any, by the rows that they have and it has not; those that hold
-#: it, likewise; those that lie inside it, which cost no more; none.
-ANY, HOLDING, INSIDE, NONE = range(4)
 
 
 @kernel(allocates=False)
