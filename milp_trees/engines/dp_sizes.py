@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: How many times as long as to score a point it takes to compare it with a greedy tree, too.
 LARGER = 1.5
+#: Seconds after the time limit in which trees are still scored.
+READING = 0.2
 
 
 @register
@@ -87,7 +89,7 @@ class DynamicProgrammeBySize(Method):
                 run.note(view.to_value(found[-1]), least)
 
         greedy: list[Tree] = []
-        until = Deadline.after(limits.time, clock.begin)
+        until = Deadline.after(limits.time, clock.begin).later(READING)
         with clock("solve"):
             if space is not problem.trees:  # a greedy tree has no more leaves than are asked for
                 run.watch = Watch(limits, clock.begin, replace(problem, space=space))

@@ -288,6 +288,8 @@ def search(data_address, work_address, table_address, memo_address, fronts_addre
     while spent <= quota:
         frame, child = _frame(fronts, fronts.level), _frame(fronts, fronts.level + 1)
         counted = F * F * (frame.size * 0.125 + 20.0 * data.n_values)
+        if data.leaf_function:
+            counted *= 4.0  # sums of doubles, and a division per cell
         if frame.phase == ENTER:
             _enter(data, work, fronts, frame)
             spent += counted
