@@ -1,6 +1,6 @@
 """`LeafSums`: a task whose leaves cost a function of sums over their rows.
 
-Splitting a set of rows never makes it dearer: a leaf function f has f(a + b) >= f(a) + f(b) for the
+Splitting a set of rows never adds to its cost: a leaf function f has f(a + b) >= f(a) + f(b) for the
 sums of disjoint sets. On this rest the tables of row sets, the bounds and the look-ahead of every
 engine that adds up rows. The cheapest of some actions is one such function (`CostMatrix`), squared
 error and likelihoods are others (`LossSums`).

@@ -14,7 +14,7 @@ of all trees, none has a loss below
 
 That is a rational number and holds whatever the doubles are: all bounds of an engine follow from
 sums of leaf costs and from "a part of a set costs no more than the set", which the loss itself
-obeys. The tie makes every leaf dearer than rounding makes it cheaper, so no split is made for the
+obeys. The tie adds more to every leaf than rounding takes from it, so no split is made for the
 sake of rounding. The grid has :math:`2^{51}` units in the largest loss; the units in question are
 some per leaf and row.
 """

@@ -1,4 +1,4 @@
-"""Scores of survival trees that are reported beside the loss: concordance, and a Brier score over time."""
+"""Scores of survival trees beside the loss: concordance, and a Brier score over time."""
 
 from __future__ import annotations
 
