@@ -157,35 +157,47 @@ def evaluate(
             if fresh:
                 work.out[: 2 * lanes] = kind(0)
                 work.out[2 * lanes :] = top
+                fresh = False
                 if columns.leaf_function:
                     start_from_caps(columns, work, last, 2 * columns.leaf + columns.costs[j])
-                fresh, leader, least = False, np.int64(q), total_of(work.out, 2 * lanes)
+                    leader, least = np.int64(q), total_of(work.out, 2 * lanes)
             args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
             args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
             args[passes.ENDS], args[passes.RUNS] = _at(lists.ends[level, j]), lists.runs[level, j]
             call(address, _at(args))
-            found = total_of(work.out, 2 * lanes)
-            if columns.leaf_function and found < least:
-                leader, least = np.int64(q), found
+            if columns.leaf_function:
+                found = total_of(work.out, 2 * lanes)
+                if found < least:
+                    leader, least = np.int64(q), found
         # Columns of one price are kept together until the next higher price.
         if not fresh and (
             q + 1 == len(columns.by_cost)
             or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]
         ):
             fresh = True
-            lead(columns, leader)
+            if columns.leaf_function:
+                lead(columns, leader)
             more = 2 * columns.leaf + columns.costs[j]
-            for i in range(n):
-                first = work.prefix[0, work.picked[i]]
-                base = (first + more, work.prefix[0, last] - first + more)
-                for s in range(2 if limited else 1):
-                    low, high = work.out[2 * s * lanes + i], work.out[(2 * s + 1) * lanes + i]
-                    if low < top:
-                        work.low[s, i] = min(work.low[s, i], base[0] + columns.unit * np.int64(low))
-                    if high < top:
-                        work.high[s, i] = min(
-                            work.high[s, i], base[1] + columns.unit * np.int64(high)
-                        )
+            take_out(columns, work, n, last, np.int64(more), limited)
+
+
+@kernel(nogil=True, allocates=False)
+def take_out(columns: Any, work: Any, n: int, last: int, more: int, limited: bool) -> None:
+    """Make what passes have found the values of the sides of the picked cuts, if that is better.
+
+    `more` is what two leaves cost besides the values of their rows.
+    """
+    lanes = work.cuts.shape[0]
+    top = work.cuts.dtype.type(np.int64(1) << (8 * work.cuts.itemsize - 2))
+    for i in range(n):
+        first = work.prefix[0, work.picked[i]]
+        base = (first + more, work.prefix[0, last] - first + more)
+        for s in range(2 if limited else 1):
+            low, high = work.out[2 * s * lanes + i], work.out[(2 * s + 1) * lanes + i]
+            if low < top:
+                work.low[s, i] = min(work.low[s, i], base[0] + columns.unit * np.int64(low))
+            if high < top:
+                work.high[s, i] = min(work.high[s, i], base[1] + columns.unit * np.int64(high))
 
 
 @kernel(allocates=False)
