@@ -285,8 +285,9 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             Its label; by default the one that was given, or the usual one for the roles of columns.
         """
         from milp_trees.mip.registry import registry
+        from milp_trees.tasks.usual import usual_name
 
-        label = label or self.task or ("survival" if self.event or self.time else "accuracy")
+        label = label or self.task or usual_name(self.event is not None or self.time is not None)
         kind, given = registry.task_from_label(label)
         if kind.command is not None:
             raise DataError(

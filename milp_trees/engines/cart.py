@@ -15,12 +15,13 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.run import infeasible
 from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.greedy_tree import KINDS, greedy_tree, reduced_view
+from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -32,7 +33,7 @@ class Cart(Method):
 
     name = "cart"
     title: ClassVar[str] = "Greedy tree by impurity, pruned by exact cost (heuristic)"
-    needs: ClassVar[tuple[type, ...]] = KINDS
+    needs: ClassVar[tuple[type, ...]] = (CostMatrix, LeafSums)
     exact = False
     takes_min_weight = True
     takes_min_treatment = True

@@ -72,7 +72,7 @@ class LossUnits:
         return max(0, (bound + below - math.ceil(lower)) // 2**self.shift + 4)
 
     def aim(self, Z: int, depth: int | None) -> int:
-        """A little less than an optimum, in units of `above`: all bounds of sets surely reach it."""
+        """A bound below an optimum, in units of `above`, which bounds of sets surely reach."""
         leaves = self._leaves(Z, depth, self.view.n_rows)
         slack = 2 * math.ceil(self.view.excess + (self.view.tie + 4) * leaves)
         return Z - int(self.base.sum()) - slack

@@ -166,7 +166,20 @@ class Formulation(ABC):
     def bound_from(self, view: Any, space: Any, duals: Mapping[str, np.ndarray]) -> int | None:
         """A bound on the objective that holds, from a solver's duals of the relaxation's rows.
 
-        It follows from them in integers, whatever they are. None if the solver's own bound is used.
+        It follows from them in integers, whatever they are.
+
+        Parameters
+        ----------
+        view : LeafSums
+            The view that the model was built from.
+        space : Space
+        duals : mapping of name to array
+            Duals of the rows by the names of the model's constraints.
+
+        Returns
+        -------
+        int or None
+            None if the solver's own bound is used.
         """
         return None
 

@@ -144,7 +144,7 @@ def _axes(n: int, figure: Any = None) -> np.ndarray:
     for ax in axes.ravel()[n:]:
         ax.set_visible(False)
     for ax in axes[:, 0]:
-        ax.set_ylabel("survival", fontsize=8)
+        ax.set_ylabel("share without the event", fontsize=8)
     for column in range(across):  # the lowest visible one
         lowest = max(row for row in range(down) if row * across + column < n)
         axes[lowest, column].set_xlabel("time", fontsize=8)

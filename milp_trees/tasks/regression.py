@@ -125,7 +125,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _rounded(whole: np.ndarray) -> tuple[int, np.ndarray, float]:
-    """Columns of integers in steps with sums below 2^53: the step, them, and what is lost in all."""
+    """The step, columns of integers in such steps with sums below 2^53, and what is lost."""
     most = max(int(sum(map(abs, column))) for column in whole.T.tolist())
     if most < WHOLE:
         return 1, whole.astype(np.int64), 0.0

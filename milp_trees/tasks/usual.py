@@ -17,6 +17,11 @@ class Usual(NamedTuple):
     why: str = ""
 
 
+def usual_name(timed: bool) -> str:
+    """The task whose name is not given, where columns of time and event are given or not."""
+    return "survival" if timed else "accuracy"
+
+
 def usual_task(dataset: Dataset) -> Usual:
     """The task for data whose task is not named.
 
@@ -33,7 +38,7 @@ def usual_task(dataset: Dataset) -> Usual:
     """
     names = tuple(dataset.target_names or ())
     if names == SURVIVAL:
-        return Usual("survival", "survival, for the columns of time and event")
+        return Usual(usual_name(True), "survival, for the columns of time and event")
     if len(names) > 1:
         return Usual("squared-error", "squared-error (regression), for several targets")
     found = measured_target(dataset)

@@ -25,7 +25,6 @@ EXAMPLE = re.compile(r"example|such as|e\.g\.|…")
 ALLOWED = {
     ("cli/lists.py", "DEMO"): "the demonstration shows chosen models",
     ("cli/lists.py", "demo"): "and chosen solvers, of those that are found",
-    ("cli/options.py", "accuracy"): "the task of a command that names none",
     ("cli/questions.py", "near-best"): "the name of the command",
     ("problems/questions.py", "near-best"): "the name of the question",
     ("estimators/_classifier.py", "accuracy"): "the default of a public parameter",

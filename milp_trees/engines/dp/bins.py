@@ -21,7 +21,7 @@ _LANES = 4
 
 @kernel(allocates=False)
 def _read(data, work, bits):
-    """The rows of a set with their first tests and values, one after the other; returns how many."""
+    """List the rows of a set with their first tests and values; returns how many."""
     m = 0
     for w in range(len(bits)):
         word = bits[w]

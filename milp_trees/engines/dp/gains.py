@@ -1,4 +1,4 @@
-"""Compiled order of root tests by the impurity, or the cost of leaves, that they leave. Loads numba."""
+"""Compiled order of root tests by impurity or by the cost of leaves. Loads numba."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.

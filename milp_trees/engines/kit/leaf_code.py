@@ -1,4 +1,4 @@
-"""Compiled leaf functions: what a leaf costs as a C function of the address of its sums. Loads numba.
+"""Compiled leaf functions, which are given the address of sums. Loads numba.
 
 The function takes the address of int64 sums and of the two parameters of the grid, and returns the
 whole number of units of `loss_sums`, without the constant part of the rows.
