@@ -106,6 +106,15 @@ def test_the_readme_s_ratios_are_the_measured_ones():
     assert len(rows) == 4
 
 
+def test_the_readme_s_ratio_of_regression_is_the_measured_one():
+    found = re.search(
+        r"regression: .* depth (\d) \| \d of (\d), lower in (\d) \| (\S+) \|", text("README.md")
+    )
+    depth, sets, lower, ratio = found.groups()
+    page = text("docs/benchmarks/regression.md")
+    assert f"| {depth} | {sets} | {sets} | {sets} | {lower} | 0 | {ratio} |" in page
+
+
 def commands_of(page):
     """The words of every `milp-trees …` line of a page."""
     found = re.findall(
