@@ -15,7 +15,7 @@ from typing import Any
 from milp_trees.common.compiling import inside
 
 #: Part of the names of files: those of another form are not read.
-FORM = 2
+FORM = 4
 
 
 class _Loaded(inside.JITCodeLibrary):

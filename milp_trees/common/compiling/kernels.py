@@ -17,7 +17,7 @@ from typing import Any
 
 from milp_trees.common.compiling import inside
 from milp_trees.common.compiling.notices import Uncharged, kernel_compiled
-from milp_trees.common.compiling.store import Store
+from milp_trees.common.compiling.store import Store, digest_of
 from milp_trees.common.errors import SolverUnavailable
 
 
@@ -91,6 +91,9 @@ class _Lowering(inside.NativeLowering):
     _name = "kernel_lowering"
 
     def run_pass(self, state: Any) -> bool:
+        # numba numbers functions in each process. Code from files of several processes would then
+        # have the same names for different functions, and the first that is loaded would be called.
+        state.func_ir.func_id.unique_id = int(digest_of(state.func_id.func)[:15], 16)
         state.library = _Unit(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         part = state.flags.no_cpython_wrapper and not state.flags.no_compile

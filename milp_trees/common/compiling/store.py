@@ -92,7 +92,7 @@ class Store:
         return name.replace("<", "").replace(">", "")
 
     def _digest(self) -> str:
-        return _digest(self._function)
+        return digest_of(self._function)
 
     def _forget(self, kept: Path) -> None:
         """Delete files of this function, also unfinished ones, that were long not read."""
@@ -161,7 +161,7 @@ def _write(path: Path, payload: bytes) -> bool:
 
 
 @cache
-def _digest(function: Callable[..., Any]) -> str:
+def digest_of(function: Callable[..., Any]) -> str:
     """Digest of a function and of everything that it reaches."""
     found = hashlib.sha256()
     for part in _parts(function):

@@ -247,3 +247,41 @@ def test_the_library_of_python_is_known_by_its_version(monkeypatch):
     before = list(store._parts(function))
     monkeypatch.setattr(typing, "__file__", "/not/there/typing.py")
     assert list(store._parts(function)) == before
+
+
+_NAMESAKES = """
+import sys
+
+from milp_trees.common.compiling.kernels import kernel
+
+steps = "".join(
+    f"    x = (x * {3 + i} + c) % {1009 + 2 * i} if x % {2 + i} else x // 2 + c\\n" for i in range(60)
+)
+
+
+def made(c):
+    names = {"__name__": "some", "c": c}
+    exec(f"def part(x):\\n{steps}    return x", names)
+    part = names["part"]
+    inner = kernel(part)
+
+    def unit(x):
+        return inner(x) * 3 + inner(x + 1)
+
+    return kernel(unit), lambda x: part(x) * 3 + part(x + 1)
+
+
+for c in map(int, sys.argv[1:]):
+    compiled, plain = made(c)
+    assert compiled(50) == plain(50), (c, compiled(50), plain(50))
+"""
+
+
+def test_code_of_another_process_keeps_its_own_parts(tmp_path):
+    """Both processes give their first function the same name, and they are different functions."""
+    for constants in (["1"], ["2", "1"]):
+        subprocess.run(
+            [sys.executable, "-c", _NAMESAKES, *constants],
+            check=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        )
