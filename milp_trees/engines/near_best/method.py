@@ -252,9 +252,11 @@ class NearBestRun(Run):
             return
         self.asked = self.question.allowance(value)
         last = int(self.asked / abs(self.view.scale))  # no tree has a value between two integers
-        depth = self._depth(self.optimum + last)
+        # Sums of rounded leaves may differ by some units where losses do not.
+        pad = self.view.slack if isinstance(self.view, LossSums) else 0
+        depth = self._depth(self.optimum + last + pad)
         for slack in sorted({0, last // 4, last // 2, last}):
-            self.graph = self._graph(depth, slack)
+            self.graph = self._graph(depth, slack + pad)
             self.covered = Fraction(slack) if slack < last else None
             self.note(value, value)
 
