@@ -171,6 +171,7 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     str or None
     """
     best, view = brute_force(problem), formulation.presolved_view(problem)
+    point = point.times(formulation.objective_unit(view))
     got = f"the model is {point.status} with {point.objective}"
     if best is None:
         return (
@@ -209,6 +210,9 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     if point.x is None or point.objective is None:
         return None
     view = formulation.presolved_view(problem)
+    point = point.times(formulation.objective_unit(view))
+    assert point.x is not None
+    assert point.objective is not None
     try:
         tree = decoded(formulation, problem, point.x)
     except Exception as broken:  # `decode` may raise any error for a point that is no tree
@@ -276,7 +280,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
                 formulation,
                 problem,
             )
-        cost = b.matrix.objective(x)
+        cost = b.matrix.objective(x) * formulation.objective_unit(view)
         demand(
             cost <= Z + slack(view, Z),
             formulation,
@@ -378,6 +382,7 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
     Z = view.objective(best[0])
     for separator in [None] if b.separator is None else [None, b.separator]:
         point = minimise(b.matrix, separator, relax=True)
+        point = point.times(formulation.objective_unit(view))
         if point.status == "unbounded":  # the bound is infinitely weak, but it is a bound
             continue
         holds = point.objective is not None and point.objective <= Z + slack(view, Z)

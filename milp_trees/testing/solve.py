@@ -48,6 +48,13 @@ class Point:
     objective: float | None = None
     bound: float | None = None
 
+    def times(self, unit: int) -> Point:
+        """The point in units of the view, of which the model's objective has so many in one."""
+        if unit == 1:
+            return self
+        own, least = (None if x is None else x * unit for x in (self.objective, self.bound))
+        return replace(self, objective=own, bound=least)
+
 
 @lru_cache(maxsize=64)
 def built(formulation: Formulation, problem: Problem) -> Built:
