@@ -10,6 +10,7 @@ from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
+from milp_trees.models.read_tree import is_sklearn_tree, read_sklearn_tree
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best
 from milp_trees.results.gap import Gap
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def gap_of(
-    model: Shown | Ensemble | str,
+    model: Shown | Ensemble | str | Any,
     problem: Problem,
     *,
     method: str | Method | None = None,
@@ -40,10 +41,11 @@ def gap_of(
 
     Parameters
     ----------
-    model : Tree, RuleList, Ensemble or str
+    model : Tree, RuleList, Ensemble, fitted estimator or str
         Any predictor: of a heuristic, of another package, or typed in. A text is a rule list in the
-        form of `RuleList.to_text`. It may violate the limits of the problem; `Gap.violations` says
-        so.
+        form of `RuleList.to_text`; an estimator is one of this package, or a decision tree of
+        scikit-learn that was fitted on the columns of the data. It may violate the limits of the
+        problem; `Gap.violations` says so.
     problem : Problem
         The question of the problem is ignored.
     method : str or Method, optional
@@ -81,6 +83,9 @@ def gap_of(
     problem = replace(problem, question=Best())
     if isinstance(model, str):
         model = problem.space.read_text(model, problem)
+    if is_sklearn_tree(model):
+        model = read_sklearn_tree(model, problem.dataset, problem.task.predicts_numbers)
+    model = getattr(getattr(model, "result_", None), "predictor", model)
     if not isinstance(model, problem.space.predictor()):
         raise DataError(
             f"The problem is about models of the kind {problem.space.noun}, and a {type(model).__name__} was given; state a problem with the space of the model, or give another model."

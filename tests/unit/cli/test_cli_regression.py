@@ -65,7 +65,7 @@ def test_whole_numbers_say_how_to_get_classes_instead(tmp_path):
 
 def test_an_option_that_regression_lacks_says_why_it_is_regression(cars):
     message = fails("solve", cars, "--target", "price", "--drop", "tax", "--capacity", "A=3")
-    assert "The task squared-error does not use side constraints" in message
+    assert "capacity is about actions, and its leaves have none" in message
     assert "No --task was given, and it is squared-error (regression), because" in message
 
 

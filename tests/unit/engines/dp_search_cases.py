@@ -41,7 +41,17 @@ def planted(depth, seed=1, rows=120, tests=14, **task):
     return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.Accuracy(**task), mt.Trees(depth))
 
 
+def amounts(depth, rows=60):
+    """A step function of two columns with all their thresholds."""
+    rng = np.random.default_rng(2)
+    columns = rng.random((rows, 2))
+    y = np.where(columns[:, 0] < 0.4, 3.0, 1.0) + (columns[:, 1] < 0.7) + rng.normal(0, 0.2, rows)
+    data = mt.Binarizer(kind="quantiles", n_bins=9).dataset(columns, y.round(2))
+    return mt.Problem(data, mt.tasks.SquaredError(), mt.Trees(depth))
+
+
 INSTANCES = {
+    "thresholds": lambda: amounts(4),
     "four levels": lambda: planted(4),
     "five levels": lambda: planted(5),
     "sparse": lambda: planted(None, leaf_penalty="1/60"),

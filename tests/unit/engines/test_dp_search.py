@@ -159,6 +159,7 @@ EFFECTS = {
     "look_ahead": ("sparse", "nodes", lambda with_it, without: without > 5 * with_it),
     "smaller_counted": ("four levels", "rows_counted", lambda with_it, without: without > with_it),
     "free_bounds": ("sparse", "nodes", lambda with_it, without: without > with_it),
+    "nested": ("thresholds", "calls", lambda with_it, without: without > with_it),
     "deepening": ("five levels", "calls", lambda with_it, without: without != with_it),
     "merge_rows": ("four levels", "rows", lambda with_it, without: without > with_it),
     "drop_tests": ("four levels", "tests", lambda with_it, without: without == with_it + 1),

@@ -63,6 +63,7 @@ def test_what_shares_nothing_imports_nothing_in_common():
         "milp_trees.lists.engines.dp_lists.bits",  # sums over sets of rows, tested against sums over rows
         "milp_trees.engines.kit.rowsets",  # sets of rows as words, and a table of them, tested alone
         "milp_trees.engines.kit.run",  # clock, limits and trace of a run: no search
+        "milp_trees.engines.kit.leaf_code",  # the view's leaf function as code, compared with numpy's
         "milp_trees.engines.kit.compile",  # tiny problems for a first call: no search
         "milp_trees.engines.enumeration_limit",  # the size at which enumerators refuse a problem
         "milp_trees.pruning.engines.min_cut.stopped",  # the answer of a run that was stopped: it proves nothing that the data do not say
