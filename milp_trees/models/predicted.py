@@ -186,7 +186,10 @@ def leaf_words(
     ranges = [max(column) - min(column) for column in zip(*table, strict=True)]
     out = []
     for k, row in enumerate(table):
-        spread = [math.nan] * len(row) if known is None or known.spread is None else known.spread[k]
+        spread = [math.nan] * len(row)
+        # A leaf may predict one number from several targets, which has no deviation of its own.
+        if known is not None and known.spread is not None and len(known.spread[k]) == len(row):
+            spread = known.spread[k]
         texts = [_mean(*one) for one in zip(row, spread, ranges, strict=True)]
         whole = list(map(repr, map(float, row)))
         if predicts.several:
