@@ -80,6 +80,8 @@ def predicts_of(task: Any, dataset: Dataset, actions: Sequence[Any]) -> Predicts
     several = any(isinstance(a, (tuple, list)) for a in actions)
     if names == SURVIVAL and not several:
         return Predicts(HAZARDS, ("hazard",))
+    if len(names) > 1 and not several:  # one number that follows from several targets
+        names = ("prediction",)
     if several and not names:
         return Predicts(PROBABILITIES, tuple(map(str, dataset.classes or ())))
     known = dataset.source.get("columns", {}).get("target")
