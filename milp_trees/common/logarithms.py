@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -60,6 +62,48 @@ def log_units(p: int, q: int) -> tuple[int, int]:
         low, high = -high, -low
     twos = (e * _TWO[0], e * _TWO[1])
     return low + min(twos), high + max(twos)
+
+
+#: Bits of products, and how many factors are multiplied between two roundings.
+_LONG, _FACTORS = 256, 32
+
+
+def log_of_product(factors: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Two integers, in units of 2^-BITS, that enclose the sum of n log(x).
+
+    One logarithm is taken, of the product of all powers x^n, which is rounded down to some hundred
+    bits now and then.
+
+    Parameters
+    ----------
+    factors : iterable of (int, int)
+        Pairs of x and n, both positive.
+
+    Returns
+    -------
+    tuple of int
+        The lower and the upper end.
+    """
+    by_bit: list[list[int]] = []
+    for x, n in factors:
+        while n >> len(by_bit):
+            by_bit.append([])
+        for k in range(n.bit_length()):
+            if n >> k & 1:
+                by_bit[k].append(x)
+    # The product is more than whole * 2^power, and less than that times exp(off * 2^(1 - _LONG)):
+    # each rounding leaves at least 2^(_LONG - 1).
+    whole, power, off = 1, 0, 0
+    for given in reversed(by_bit):
+        whole, power, off = whole * whole, 2 * power, 2 * off
+        for k in range(0, len(given), _FACTORS):
+            whole *= math.prod(given[k : k + _FACTORS])
+            more = max(0, whole.bit_length() - _LONG)
+            whole, power, off = whole >> more, power + more, off + (more > 0)
+    bits = whole.bit_length()
+    low, high = log_units(whole, 1 << bits)
+    twos = [(power + bits) * end for end in _TWO]
+    return low + twos[0], high + twos[1] + (off >> (_LONG - 1 - BITS)) + (off > 0)
 
 
 @lru_cache(maxsize=2**12)

@@ -17,6 +17,7 @@ leaf cost more: :math:`-D\log(D/H)` grows with H.
 from __future__ import annotations
 
 import math
+import operator
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from milp_trees.common.errors import DataError
-from milp_trees.common.logarithms import BITS, log_between, log_units
+from milp_trees.common.logarithms import BITS, log_between, log_of_product, log_units
 from milp_trees.tasks.leaf_functions import LeafFunction, times_log
 from milp_trees.tasks.losses import LossParts, LossTask
 
@@ -40,6 +41,8 @@ _BITS = 51
 #: `_rate_loss` in doubles is off by at most so many times 2^-53 of D + |loss|: the quotient's own
 #: rounding moves the logarithm by 1.01, the logarithm is off by 8 of itself, the product by 1.
 _ULPS = 11
+#: Rows are counted by pairs of codes in an array if it has at most so many entries per row.
+_CELLS = 8
 #: A prediction of 0 counts as this where something happens that it excludes, as in scikit-learn's
 #: log loss: other data than those of the tree are then finitely bad.
 LEAST = Fraction(1, 2**52)
@@ -75,33 +78,66 @@ class Rates(NamedTuple):
         """Number of rows of every kind."""
         return np.bincount(self.kind, minlength=len(self.amounts))
 
+    def total(self) -> tuple[int, int]:
+        """Amount and exposure of all rows, in their units."""
+        many = self.many.tolist()
+        d, h = (sum(map(operator.mul, many, of)) for of in (self.amounts, self.exposures))
+        return d, h
+
     def summed(self, leaf: np.ndarray, n_leaves: int) -> list[tuple[Fraction, Fraction]]:
         """Amount and exposure of every leaf, given the leaf of every row."""
-        found = [[0, 0] for _ in range(n_leaves)]
-        pairs, many = np.unique(leaf * len(self.amounts) + self.kind, return_counts=True)
-        for pair, n in zip(pairs.tolist(), many.tolist(), strict=True):
-            t, k = divmod(pair, len(self.amounts))
-            found[t][0] += n * self.amounts[k]
-            found[t][1] += n * self.exposures[k]
-        return [(d * self.amount, h * self.exposure) for d, h in found]
+        K = len(self.amounts)
+        if n_leaves * K > _CELLS * len(leaf):
+            pairs, many = np.unique(leaf * K + self.kind, return_counts=True)
+            of, kind = np.divmod(pairs, K)
+        else:
+            counted = np.bincount(leaf * K + self.kind, minlength=n_leaves * K)
+            of, kind = np.nonzero(counted.reshape(n_leaves, K))
+            many = counted.reshape(n_leaves, K)[of, kind]
+        found = [(Fraction(0), Fraction(0))] * n_leaves
+        ends = np.searchsorted(of, np.arange(n_leaves + 1))
+        for t in range(n_leaves):
+            mine = slice(ends[t], ends[t + 1])
+            own, n = kind[mine].tolist(), many[mine].tolist()
+            d, h = (
+                sum(map(operator.mul, n, map(part.__getitem__, own)))
+                for part in (self.amounts, self.exposures)
+            )
+            found[t] = (d * self.amount, h * self.exposure)
+        return found
 
 
 def kinds_of(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A row of every kind, and the kind of every row, of rows that differ in some columns."""
-    stacked = np.column_stack([np.asarray(c, dtype=float) for c in columns])
-    first, kind = np.unique(stacked, axis=0, return_index=True, return_inverse=True)[1:]
-    return first, kind.reshape(-1).astype(np.int64)
+    code, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        if len(column) and (column == column[0]).all():
+            continue
+        if column.dtype == np.int64 and 0 <= column.min() and column.max() < len(column):
+            inverse = column
+        else:
+            inverse = np.unique(column, return_inverse=True)[1].reshape(-1)
+        n = int(inverse.max()) + 1
+        if size * n >= 2**62:
+            code = np.unique(code, return_inverse=True)[1].reshape(-1)
+            size = int(code.max()) + 1
+        code, size = code * n + inverse, size * n
+    if size > _CELLS * len(code):
+        first, kind = np.unique(code, return_index=True, return_inverse=True)[1:]
+        return first, kind.reshape(-1).astype(np.int64)
+    seen = np.zeros(size, dtype=bool)
+    seen[code] = True
+    kind = (np.cumsum(seen) - 1)[code]
+    first = np.empty(int(seen.sum()), dtype=np.int64)
+    first[kind[::-1]] = np.arange(len(code))[::-1]
+    return first, kind
 
 
 class _Own(NamedTuple):
-    """The part of the loss that rows have with any rates, `sum of d log(d/h)`, between two ends.
-
-    `logs` has an upper end of `log(d/h)` for every kind of row in units of 2^-BITS, 0 where d is 0.
-    """
+    """The part of the loss that rows have with any rates, `sum of d log(d/h)`, between two ends."""
 
     low: Fraction
     high: Fraction
-    logs: list[int]
 
     @property
     def middle(self) -> Fraction:
@@ -151,6 +187,9 @@ class RateTask(LossTask):
     def _own(self, dataset: Dataset) -> _Own:
         return self._kept(dataset, "own", lambda: _own_losses(self.known_rates(dataset)))  # type: ignore[no-any-return]
 
+    def _scale(self, dataset: Dataset) -> _Scale:
+        return self._kept(dataset, "scale", lambda: _scale(self.known_rates(dataset)))  # type: ignore[no-any-return]
+
     def _kept(self, dataset: Dataset, what: str, make: Callable[[], Any]) -> Any:
         """What was computed of a dataset, once."""
         found = _known.setdefault(dataset, {})
@@ -164,10 +203,11 @@ class RateTask(LossTask):
 
         def of_one_leaf() -> Fraction:
             rates = self.known_rates(dataset)
-            ((D, H),) = rates.summed(np.zeros(dataset.n_rows, dtype=np.int64), 1)
+            d, h = rates.total()
             own = {Fraction(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if h}
             if len(own) <= 1:
                 return Fraction(1)
+            D, H = d * rates.amount, h * rates.exposure
             return Fraction(
                 float((self._own(dataset).middle - D * log_between(D / H)) * self.factor)
             )
@@ -176,22 +216,15 @@ class RateTask(LossTask):
 
     def parts(self, dataset: Dataset) -> LossParts:
         rates, own = self.known_rates(dataset), self._own(dataset)
-        scale, many = _scale(rates), rates.many
+        scale, many = self._scale(dataset), rates.many
         amounts, exposures, lost = _whole(rates, scale)
-        low, high = log_units(scale.rate.numerator, scale.rate.denominator)
-        # Of what engines add up, so that no rows cost less than nothing.
-        if scale.exposure >= 0 and scale.amount >= 0:
-            ends = [log - low for log in own.logs]
-        else:
-            pairs = zip(amounts.tolist(), exposures.tolist(), strict=True)
-            ends = [log_units(d, h)[1] if d else 0 for d, h in pairs]
-        each = np.array(
-            [_double(d * end, -BITS) for d, end in zip(amounts.tolist(), ends, strict=True)]
-        )
-        each += np.abs(each) * 2.0**-50 + 2.0**-40
-        D = sum(n * d for n, d in zip(many.tolist(), rates.amounts, strict=True))
-        total = own.low / rates.amount - D * Fraction(high, 1 << BITS)
+        high = log_units(scale.rate.numerator, scale.rate.denominator)[1]
         d, h = amounts.astype(float), np.maximum(exposures, 1).astype(float)
+        # Of what engines add up, so that no rows cost less than nothing. The doubles are off by less
+        # than `_ULPS` times 2^-53 of d and of themselves, and are rounded up.
+        each = times_log(d, d / h)
+        each += np.abs(each) * 2.0**-49 + d * 2.0**-49 + 2.0**-40
+        total = own.low / rates.amount - rates.total()[0] * Fraction(high, 1 << BITS)
         # D log(H/D) is at most H/e, and at least the sum of d log(h/d) where that is negative.
         most = max(
             0.37 * float(many @ exposures),
@@ -209,7 +242,7 @@ class RateTask(LossTask):
         )
 
     def predictor(self, dataset: Dataset) -> Callable[[tuple[int, ...]], Any]:
-        one = _scale(self.known_rates(dataset)).rate
+        one = self._scale(dataset).rate
 
         def predicted(sums: tuple[int, ...]) -> float:
             exposure, amount = sums
@@ -245,22 +278,24 @@ _known: WeakKeyDictionary[Dataset, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def _own_losses(rates: Rates) -> _Own:
-    """The constants of the rows, whose logarithms are taken once for every kind."""
-    low, high, logs = 0, 0, []
-    ratio = rates.amount / rates.exposure
+    """The constants of the rows, with few logarithms for all kinds of the same amount."""
+    low, high, ratio = 0, 0, rates.amount / rates.exposure
+    by_amount: dict[int, list[tuple[int, int]]] = {}
     for n, d, h in zip(rates.many.tolist(), rates.amounts, rates.exposures, strict=True):
-        ends = log_units(d * ratio.numerator, h * ratio.denominator) if d else (0, 0)
-        low, high = low + n * d * ends[0], high + n * d * ends[1]
-        logs.append(ends[1])
+        if d:
+            by_amount.setdefault(d, []).append((h, n))
+    for d, some in by_amount.items():
+        h, rows = some[0] if len(some) == 1 else (1, sum(n for _, n in some))
+        ends = log_units(d * ratio.numerator, h * ratio.denominator)
+        below, above = (0, 0) if len(some) == 1 else log_of_product(some)
+        low, high = low + d * (rows * ends[0] - above), high + d * (rows * ends[1] - below)
     unit = rates.amount / (1 << BITS)
-    return _Own(low * unit, high * unit, logs)
+    return _Own(low * unit, high * unit)
 
 
 def _scale(rates: Rates) -> _Scale:
     """Scales with which all amounts, and all exposures, add up to nearly 2^51."""
-    many = rates.many.tolist()
-    D, H = (sum(n * x for n, x in zip(many, of, strict=True)) for of in rates[:2])
-    amount, exposure = (_BITS - max(total, 1).bit_length() for total in (D, H))
+    amount, exposure = (_BITS - max(total, 1).bit_length() for total in rates.total())
     rate = rates.amount / rates.exposure * Fraction(2) ** (exposure - amount)
     return _Scale(amount, exposure, rate)
 
@@ -273,29 +308,23 @@ def _whole(rates: Rates, scale: _Scale) -> tuple[np.ndarray, np.ndarray, float]:
     by all exposure; exposures are only enlarged where they would be 0. Amounts are rounded down by
     less than 1.
     """
-    given = zip(rates.amounts, rates.exposures, strict=True)
-    whole = [
-        (_shifted(d, scale.amount), max(_shifted(h, scale.exposure), int(h > 0))) for d, h in given
-    ]
-    amounts, exposures = (np.array(part, dtype=np.int64) for part in zip(*whole, strict=True))
-    some = [(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if d]
+    amounts = np.array(_shifted(rates.amounts, scale.amount), dtype=np.int64)
+    exposures = np.array(_shifted(rates.exposures, scale.exposure), dtype=np.int64)
+    if scale.exposure < 0:
+        counts = np.array(list(map(bool, rates.exposures)))
+        exposures = np.maximum(exposures, counts)
     moved = int(rates.many @ (amounts > 0)) if scale.amount < 0 else 0
     grown = int(rates.many[exposures == 1].sum()) if scale.exposure < 0 else 0
-    if not some or not (moved or grown):
+    if not any(rates.amounts) or not (moved or grown):
         return amounts, exposures, 0.0
-    of_one = Fraction(2) ** (scale.amount - scale.exposure)
-    most = float(max(Fraction(d, h) for d, h in some) * of_one)
+    some = [(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if d]
+    # Quotients of integers are off by 2^-53 of themselves, and 1.001 below is more.
+    most = float(Fraction(max(d / h for d, h in some)) * Fraction(2) ** (scale.amount - scale.exposure))
     least = float(min(d for d, _ in some) * Fraction(2) ** (scale.amount - _BITS))
     steep = 1 + max(abs(math.log(most)), abs(math.log(least)))
     return amounts, exposures, 1.001 * (moved * steep + grown * most)
 
 
-def _shifted(whole: int, power: int) -> int:
-    """A whole number times a power of two, rounded down."""
-    return whole << power if power >= 0 else whole >> -power
-
-
-def _double(whole: int, power: int) -> float:
-    """A whole number times a power of two, off by less than 2^-52 of it."""
-    more = max(0, whole.bit_length() - 64)
-    return math.ldexp(float(whole >> more), power + more)
+def _shifted(whole: list[int], power: int) -> list[int]:
+    """Whole numbers times a power of two, rounded down."""
+    return [x << power for x in whole] if power >= 0 else [x >> -power for x in whole]

@@ -24,16 +24,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from milp_trees.common.errors import DataError
 from milp_trees.common.registering import register
 from milp_trees.tasks.rates import Rates, RateTask, kinds_of
-from milp_trees.tasks.survival_scores import concordance, integrated_brier_score
+from milp_trees.tasks.survival_scores import brier_of_places, concordance_of_places
 from milp_trees.tasks.targets import weight_numbers, whole_numbers
 
 if TYPE_CHECKING:
@@ -72,19 +73,25 @@ def nelson_aalen(
 def _estimated(time: np.ndarray, event: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The estimator with whole weights, which need no unit."""
     times, place = np.unique(time, return_inverse=True)
-    kind = object if w.dtype == object else np.int64
+    return _of_places(times, place, event, w)
+
+
+def _of_places(
+    times: np.ndarray, place: np.ndarray, event: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The estimator, given the different times in order and the place of every row's."""
+    kind = object if w.dtype == object or w.sum(dtype=float) >= 2.0**62 else np.int64
     died, left = np.zeros(len(times), dtype=kind), np.zeros(len(times), dtype=kind)
     np.add.at(died, place[event], w[event])
     np.add.at(left, place, w)
-    at_risk, total = int(sum(left.tolist())), 0
-    kept, hazards = [], []
-    for t, d, gone in zip(times.tolist(), died.tolist(), left.tolist(), strict=True):
-        if d:
-            total += (d << _BITS) // at_risk
-            kept.append(t)
-            hazards.append(float(Fraction(total, 1 << _BITS)))
-        at_risk -= gone
-    return np.array(kept), np.array(hazards)
+    at_risk = np.cumsum(left[::-1])[::-1]
+    some = np.asarray(died > 0, dtype=bool)
+    steps = [
+        (d << _BITS) // n for d, n in zip(died[some].tolist(), at_risk[some].tolist(), strict=True)
+    ]
+    # Integers become the nearest doubles.
+    totals = np.array(list(map(float, itertools.accumulate(steps))), dtype=float)
+    return times[some], np.ldexp(totals, -_BITS)
 
 
 @register
@@ -150,47 +157,62 @@ class Survival(RateTask):
         return self._kept(dataset, "baseline", lambda: self._estimate(dataset))  # type: ignore[no-any-return]
 
     def _estimate(self, dataset: Dataset) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        time, event = times_and_events(dataset, self.name)
-        weights = weight_numbers(dataset)
+        rows, weights = self._followed(dataset), weight_numbers(dataset)
         w = weights.whole * dataset.row_counts
-        times, hazards = _estimated(time, event, w)
+        times, hazards = _of_places(rows.times, rows.place, rows.event, w)
         if 0 in times[:1]:  # an event at time 0: no time is before it
             return tuple(times.tolist()), tuple(hazards.tolist())
         first = min(float(1 / (sum(w.tolist()) * weights.unit + 1)), *hazards.tolist()[:1], 1.0)
         return (0.0, *times.tolist()), (first, *hazards.tolist())
 
     def rates(self, dataset: Dataset) -> Rates:
-        time, event = times_and_events(dataset, self.name)
+        rows, weights = self._followed(dataset), weight_numbers(dataset)
         times, hazards = map(np.array, self.cumulative_hazard(dataset))
-        place = np.searchsorted(times, time, side="right") - 1
-        weights = weight_numbers(dataset)
-        first, kind = kinds_of(place, event, dataset.row_weights, dataset.row_counts)
-        power = max(float(h).as_integer_ratio()[1] for h in hazards)
-        exact = [int(Fraction(h) * power) for h in hazards.tolist()]
-        w = [int(weights.whole[i]) * int(dataset.row_counts[i]) for i in first.tolist()]
-        amounts = [a * int(event[i]) for a, i in zip(w, first.tolist(), strict=True)]
-        exposures = [a * exact[place[i]] for a, i in zip(w, first.tolist(), strict=True)]
-        return Rates(amounts, exposures, weights.unit, weights.unit / power, kind)
+        place = (np.searchsorted(times, rows.times, side="right") - 1)[rows.place]
+        first, kind = kinds_of(place, rows.event, dataset.row_weights, dataset.row_counts)
+        # Hazards as integers in units of a power of two.
+        mantissas, powers = np.frexp(hazards)
+        least = int(powers.min())
+        whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+        exact = list(map(operator.lshift, whole, (powers - least).tolist()))
+        given = (part[first].tolist() for part in (weights.whole, dataset.row_counts))
+        w = list(map(operator.mul, *given))
+        amounts = list(map(operator.mul, w, rows.event[first].astype(int).tolist()))
+        exposures = list(map(operator.mul, w, map(exact.__getitem__, place[first].tolist())))
+        unit = weights.unit * Fraction(2) ** (least - 53)
+        return Rates(amounts, exposures, weights.unit, unit, kind)
+
+    def _followed(self, dataset: Dataset) -> _Followed:
+        return self._kept(dataset, "times", lambda: _Followed.of(dataset, self.name))  # type: ignore[no-any-return]
 
     def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
-        time, event = times_and_events(dataset, self.name)
+        times, place, event = self._followed(dataset)
         risk = np.array([float(a) for a in routes.actions])[np.asarray(routes.leaf_actions)]
         weights = dataset.row_weights * dataset.row_counts
-        times, hazards = map(np.array, self.cumulative_hazard(dataset))
-
-        def survival(leaf: int, at: np.ndarray) -> np.ndarray:
-            found: np.ndarray = np.exp(
-                -risk[leaf] * hazards[np.searchsorted(times, at, side="right") - 1]
-            )
-            return found
-
+        own, hazards = map(np.array, self.cumulative_hazard(dataset))
+        reached = hazards[np.searchsorted(own, times, side="right") - 1]
         scores = {
-            "concordance": concordance(time, event, risk[routes.leaf], weights),
-            "integrated_brier_score": integrated_brier_score(
-                time, event, routes.leaf, weights, survival
+            "concordance": concordance_of_places(
+                place, len(times), event, risk, routes.leaf, weights
+            ),
+            "integrated_brier_score": brier_of_places(
+                times, place, event, routes.leaf, weights, (np.exp(-r * reached) for r in risk)
             ),
         }
         return {name: found for name, found in scores.items() if found is not None}
+
+
+class _Followed(NamedTuple):
+    """Different times in order, the place of every row's, and whether its event was seen."""
+
+    times: np.ndarray
+    place: np.ndarray
+    event: np.ndarray
+
+    @classmethod
+    def of(cls, dataset: Dataset, name: str) -> _Followed:
+        time, event = times_and_events(dataset, name)
+        return cls(*np.unique(time, return_inverse=True), event)
 
 
 def times_and_events(dataset: Dataset, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -221,8 +243,9 @@ def times_and_events(dataset: Dataset, name: str) -> tuple[np.ndarray, np.ndarra
         raise DataError(
             f"Times of survival data must not be negative; row {row} has {time[row]:g}. Count from an earlier day."
         )
-    if not np.isin(event, (0, 1)).all():
-        row = int(np.argmax(~np.isin(event, (0, 1))))
+    strange = (event != 0) & (event != 1)
+    if strange.any():
+        row = int(np.argmax(strange))
         raise DataError(
             f"An event is 1 (seen) or 0 (censored); row {row} has {event[row]:g}. Recode the column, so that it says whether the event was seen."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -27,21 +27,32 @@ def concordance(
         None if no pair is comparable.
     """
     levels, group = np.unique(risk, return_inverse=True)
-    # Position in time: the rows after an event at time t are those with a larger position.
-    order = np.unique(time, return_inverse=True)[1] * 2 + ~event
-    by_level = []
-    for k in range(len(levels)):
-        mine = group == k
-        places = np.argsort(order[mine], kind="stable")
-        own, w, seen = order[mine][places], weights[mine][places], event[mine][places]
-        after = np.concatenate([np.cumsum(w[::-1])[::-1], [0.0]])
-        by_level.append((own, after, own[seen], w[seen]))
+    times, place = np.unique(time, return_inverse=True)
+    return concordance_of_places(place, len(times), event, levels, group, weights)
+
+
+def concordance_of_places(
+    place: np.ndarray,
+    n_times: int,
+    event: np.ndarray,
+    risk: np.ndarray,
+    leaf: np.ndarray,
+    weights: np.ndarray,
+) -> float | None:
+    """`concordance` of rows in leaves with some risks, given the places of their times in order."""
+    levels, level = np.unique(risk, return_inverse=True)
+    group, K = level[leaf], len(levels)
+    # The rows after an event have a larger time, or were censored at the same one.
+    since = place + ~event
+    own, events, w = group[event], place[event], weights[event]
     won = total = 0.0
-    for k, (_, _, events, w) in enumerate(by_level):
-        for j, (own, after, _, _) in enumerate(by_level):
-            pairs = float(w @ after[np.searchsorted(own, events, side="right")])
-            total += pairs
-            won += pairs * (1.0 if k > j else 0.5 if k == j else 0.0)
+    for j in range(K):
+        mine = group == j
+        left = np.bincount(since[mine], weights[mine], n_times + 1)
+        after = left[::-1].cumsum()[::-1][1:]
+        pairs = np.bincount(own, w * after[events], K)
+        total += float(pairs.sum())
+        won += float(pairs[j + 1 :].sum()) + float(pairs[j]) / 2
     return won / total if total > 0 else None
 
 
@@ -72,16 +83,31 @@ def integrated_brier_score(
     float or None
         None if there are fewer than three different times.
     """
-    grid, uncensored = _uncensored(time, event, weights)
+    grid, place = np.unique(time, return_inverse=True)
+    curves = (survival(k, grid) for k in range(int(leaf.max(initial=-1)) + 1))
+    return brier_of_places(grid, place, event, leaf, weights, curves)
+
+
+def brier_of_places(
+    grid: np.ndarray,
+    place: np.ndarray,
+    event: np.ndarray,
+    leaf: np.ndarray,
+    weights: np.ndarray,
+    curves: Iterable[np.ndarray],
+) -> float | None:
+    """`integrated_brier_score`, given the places of rows in the different times and every leaf's curve there."""
     if len(grid) < 3:
         return None
+    uncensored = _uncensored(place, len(grid), event, weights)
     inverse = np.divide(1.0, uncensored, out=np.zeros(len(grid)), where=uncensored > 0)
     known, score = grid[:-1], np.zeros(len(grid) - 1)
-    for k in range(int(leaf.max()) + 1):
-        place, w, seen = (part[leaf == k] for part in (np.searchsorted(grid, time), weights, event))
-        died = np.bincount(place[seen], w[seen] * inverse[place[seen]], len(grid)).cumsum()[:-1]
-        left = w.sum() - np.bincount(place, w, len(grid)).cumsum()[:-1]
-        shares = survival(k, known)
+    for k, curve in enumerate(curves):
+        mine = leaf == k
+        own, w, seen = place[mine], weights[mine], event[mine]
+        died = np.bincount(own[seen], w[seen] * inverse[own[seen]], len(grid)).cumsum()[:-1]
+        left = w.sum() - np.bincount(own, w, len(grid)).cumsum()[:-1]
+        shares = curve[:-1]
         score += shares**2 * died + (1 - shares) ** 2 * left * inverse[:-1]
     steps = np.diff(known)
     area = float(steps @ (score[1:] + score[:-1])) / 2
@@ -89,15 +115,14 @@ def integrated_brier_score(
 
 
 def _uncensored(
-    time: np.ndarray, event: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Different times, and the probability of not being censored until each of them.
+    place: np.ndarray, n_times: int, event: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The probability of not being censored until each time.
 
     Rows with an event are no longer at risk of being censored at the same time.
     """
-    grid, place = np.unique(time, return_inverse=True)
-    total = np.bincount(place, weights, len(grid))
-    censored = np.bincount(place[~event], weights[~event], len(grid))
+    total = np.bincount(place, weights, n_times)
+    censored = np.bincount(place[~event], weights[~event], n_times)
     at_risk = total[::-1].cumsum()[::-1] - (total - censored)
-    gone = np.divide(censored, at_risk, out=np.zeros(len(grid)), where=censored > 0)
-    return grid, np.cumprod(1 - gone)
+    gone = np.divide(censored, at_risk, out=np.zeros(n_times), where=censored > 0)
+    return np.cumprod(1 - gone)  # type: ignore[no-any-return]
