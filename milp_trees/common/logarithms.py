@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import compress
 
 #: Bits after the point of what is computed.
 BITS = 128
@@ -65,10 +66,10 @@ def log_units(p: int, q: int) -> tuple[int, int]:
 
 
 #: Bits of products, and how many factors are multiplied between two roundings.
-_LONG, _FACTORS = 256, 32
+_LONG, _FACTORS = 256, 16
 
 
-def log_of_product(factors: Iterable[tuple[int, int]]) -> tuple[int, int]:
+def log_of_product(numbers: Sequence[int], powers: Sequence[int]) -> tuple[int, int]:
     """Two integers, in units of 2^-BITS, that enclose the sum of n log(x).
 
     One logarithm is taken, of the product of all powers x^n, which is rounded down to some hundred
@@ -76,25 +77,19 @@ def log_of_product(factors: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
     Parameters
     ----------
-    factors : iterable of (int, int)
-        Pairs of x and n, both positive.
+    numbers, powers : sequences of int
+        The x and the n, all positive.
 
     Returns
     -------
     tuple of int
         The lower and the upper end.
     """
-    by_bit: list[list[int]] = []
-    for x, n in factors:
-        while n >> len(by_bit):
-            by_bit.append([])
-        for k in range(n.bit_length()):
-            if n >> k & 1:
-                by_bit[k].append(x)
     # The product is more than whole * 2^power, and less than that times exp(off * 2^(1 - _LONG)):
     # each rounding leaves at least 2^(_LONG - 1).
     whole, power, off = 1, 0, 0
-    for given in reversed(by_bit):
+    for bit in reversed(range(max(powers).bit_length())):
+        given = list(compress(numbers, [n >> bit & 1 for n in powers]))
         whole, power, off = whole * whole, 2 * power, 2 * off
         for k in range(0, len(given), _FACTORS):
             whole *= math.prod(given[k : k + _FACTORS])

@@ -114,7 +114,7 @@ def binary_matrix(X: Any) -> np.ndarray:
         )
     if X.shape[0] == 0:
         raise DataError("X has no rows; at least one is needed.")
-    if X.dtype == bool:
+    if X.dtype == bool or (X.dtype.kind in "iu" and X.size and X.min() >= 0 and X.max() <= 1):
         return X.astype(np.uint8)
     try:
         numbers = X.astype(float)
@@ -127,8 +127,9 @@ def binary_matrix(X: Any) -> np.ndarray:
         raise DataError(
             f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer)."
         )
-    if not np.isin(numbers, (0.0, 1.0)).all():
-        row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
+    strange = (numbers != 0) & (numbers != 1)
+    if strange.any():
+        row, col = np.argwhere(strange)[0]
         raise DataError(
             f"X must hold 0/1 features; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame)."
         )

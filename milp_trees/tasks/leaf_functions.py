@@ -1,7 +1,7 @@
 """What a leaf costs as a function of the sums over its rows, said once and read in several ways.
 
 A leaf function is a plain function of a tuple of numbers that uses `+`, `-`, `*`, `/` and the
-functions of this module (`log`, `times_log`). Engines write compiled code from it by calling it with
+functions of this module (`log`, `times_log`, `times_log_quotient`). Engines write compiled code from it by calling it with
 values that record what is done to them; numpy arrays give the same doubles. Where it has no
 logarithm, Fractions give the exact value.
 
@@ -26,8 +26,24 @@ LeafFunction: TypeAlias = Callable[[tuple[Any, ...]], Any]
 ROOT_OF_HALF = 0x3FE6A09E667F3BCD
 #: log 2 in two parts; the first has 21 trailing zeros, so its products with exponents are exact.
 _TWO_HIGH, _TWO_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
-#: 1/3, 1/5, …, 1/21: 2 artanh(s) = 2s + 2s·(s²/3 + s⁴/5 + …).
-_ODD = tuple(1.0 / k for k in range(3, 23, 2))
+#: Bits of 1/2 in units of an exponent's, and of 2047 of them, which keeps differences positive.
+_HALF, _ALL = 1 << 51, 2047 << 52
+#: 2 artanh(s) = 2s + 2s·(z/3 + z²/5 + …) with z = s². This polynomial, times z, is off by less than
+#: 2^-55 of the sum in brackets for z up to 1/25: it equals the sum at seven Chebyshev nodes.
+TAIL = tuple(
+    map(
+        float.fromhex,
+        (
+            "0x1.555555555576ep-2",
+            "0x1.99999998f2956p-3",
+            "0x1.249249b0f98adp-3",
+            "0x1.c71c0211da23fp-4",
+            "0x1.7474c91772d9ep-4",
+            "0x1.3854b4302c840p-4",
+            "0x1.3ab09759a6085p-4",
+        ),
+    )
+)
 
 
 def log(x: Any) -> Any:
@@ -37,20 +53,28 @@ def log(x: Any) -> Any:
     :math:`e\log 2 + 2\,\mathrm{artanh}\,s`. It is off by at most :math:`8\,|\log x|` times 2^-53.
     """
     # The error, in units of u = 2^-53 times what stands before it, to first order. m - 1 is exact,
-    # m + 1 and the quotient are rounded: s is off by 2. z = s² <= 0.0295 is off by 5, the tail p of
-    # the series, p <= z/3 (1 + z) < 0.0102, by less than 8 + 2 for the operations of its last step;
-    # the terms left out are below z^11/23 < 2^-60. So r = 2s·p is off by 14 (0.15 of 2s), and
-    # 2s + r <= 0.347 by 2 + 0.15 + 1 < 3.2 of itself. For e = 0 that is the result. Otherwise
-    # |log x| >= 0.346 >= |2s + r|; e·high is exact, e·low is less than 2^-21 e and adds nothing that
-    # counts; the sum of the small parts adds 1, the last sum 1 of the result: less than 6.
+    # m + 1 and the quotient are rounded: s is off by 2. See `_series` for the rest; |log x| >= 0.346
+    # >= |2s + r| for e other than 0.
     mantissa, exponent = _split(x)
-    s = (mantissa - 1.0) / (mantissa + 1.0)
+    return _series((mantissa - 1.0) / (mantissa + 1.0), exponent)
+
+
+def _series(s: Any, exponent: Any) -> Any:
+    """`exponent * log(2) + 2 artanh(s)` for s up to 1/5."""
+    # In units of u, with s off by 2: z = s² <= 0.04 is off by 5. The first coefficient of the
+    # polynomial q <= 0.343 is rounded by 1/2, the other terms are 0.03 of it and off by less than 10;
+    # with the sum q is off by less than 2, and r = 2s·(z q) by 2 + 1 + 5 + 1 + 2 = 11, besides the
+    # 2^-55 of 2s in `TAIL`. As z q < 0.0138, r is off by 0.41 of 2s, and 2s + r by 2 + 0.41 + 1 < 3.5
+    # of itself. For e = 0 that is the result. Otherwise the logarithm is at least 0.7 |2s + r|; e·high
+    # is exact, e·low is less than 2^-21 e and adds nothing that counts; the sum of the small parts
+    # adds 1, the last sum 1 of the result: less than 4.5 / 0.7 + 1 < 8.
     z = s * s
-    tail = z * _ODD[-1]
-    for term in reversed(_ODD[:-1]):
-        tail = z * (tail + term)
+    square = z * z
+    even = ((TAIL[6] * square + TAIL[4]) * square + TAIL[2]) * square + TAIL[0]
+    odd = (TAIL[5] * square + TAIL[3]) * square + TAIL[1]
     twice = s + s
-    return exponent * _TWO_HIGH + (twice + (twice * tail + exponent * _TWO_LOW))
+    small = twice * (z * (odd * z + even)) + exponent * _TWO_LOW
+    return exponent * _TWO_HIGH + (twice + small)
 
 
 def times_log(a: Any, x: Any) -> Any:
@@ -59,6 +83,34 @@ def times_log(a: Any, x: Any) -> Any:
     if hasattr(found, "where_positive"):
         return found.where_positive(a)
     return np.where(np.asarray(a) > 0, found, 0.0)
+
+
+def times_log_quotient(a: Any, x: Any) -> Any:
+    r"""`a * log(a / x)` for a of at least 0 and positive x, with one division; 0 where a is 0.
+
+    With k such that :math:`a' = 2^{-k}a` is between 2/3 and 3/2 of x it is
+    :math:`a\,(k\log 2 + 2\,\mathrm{artanh}\frac{a'-x}{a'+x})`. It is off by at most 9 times 2^-53 of
+    itself.
+    """
+    # a' - x is exact and a' + x rounded, so s is off by 2 (see `_series`). Where k is not 0, a is
+    # below 3/4 or at least 4/3 of x, so |log| >= 0.287 >= 0.7 * 0.406, and |2s + r| <= 0.406.
+    scaled, exponent = _near(a, x)
+    return a * _series((scaled - x) / (scaled + x), exponent)
+
+
+def _near(a: Any, x: Any) -> tuple[Any, Any]:
+    """Doubles a times a power of two, near x, and the power by which they were divided.
+
+    The bits of a double, as an integer, are a piecewise linear logarithm to base two. Of a = 0 come
+    numbers near x as well.
+    """
+    if hasattr(a, "near"):
+        return a.near(x, _HALF, _ALL)  # type: ignore[no-any-return]
+    if isinstance(a, Fraction):
+        raise TypeError("A logarithm of a Fraction is none; common.logarithms encloses it.")
+    bits, other = (np.asarray(v, dtype=float).view(np.int64) for v in (a, x))
+    power = (bits - other + _HALF) >> 52
+    return (bits - (power << 52)).view(float), power.astype(float)
 
 
 def _split(x: Any) -> tuple[Any, Any]:

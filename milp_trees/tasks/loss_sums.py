@@ -80,9 +80,8 @@ class ExactLoss(NamedTuple):
 
 #: Units in the largest loss: sums and their products with the grid stay exact in doubles.
 UNITS = 2**51
-#: With more products of rows and pairs of tests, no chains of tests are looked for. Counts of rows
-#: must be exact in single precision.
-_MOST_NESTED, _MOST_ROWS = 4 * 10**9, 2**24
+#: With more products of rows and pairs of tests, no chains of tests are looked for.
+_MOST_NESTED = 4 * 10**9
 #: A claim "optimal" holds up to this share of the largest loss.
 TOLERANCE = Fraction(1, 10**9)
 
@@ -93,23 +92,28 @@ def chains_of(X: np.ndarray) -> list[list[int]]:
     Each chain lists its tests by rising numbers of rows; a test is in one chain.
     """
     n, F = X.shape
-    if not F or F * F * n > _MOST_NESTED or n > _MOST_ROWS:
+    if not F or F * F * n > _MOST_NESTED:
         return [[f] for f in range(F)]
-    ones = X.astype(np.float32)
-    both = ones.T @ ones
-    sizes = np.diag(both).copy()
-    inside = (both == sizes[:, None]) & (sizes[:, None] < sizes[None, :])
-    after, taken = np.full(F, -1, dtype=np.int64), np.zeros(F, dtype=bool)
-    for f in np.argsort(sizes, kind="stable").tolist():
-        holders = np.flatnonzero(inside[f] & ~taken)
-        if len(holders):
-            after[f] = holders[sizes[holders].argmin()]
-            taken[after[f]] = True
-    chains = []
-    for f in np.flatnonzero(~taken).tolist():
-        chain = [f]
-        while after[chain[-1]] >= 0:
-            chain.append(int(after[chain[-1]]))
+    # Rows as bits, tests by rising numbers of rows; `begin` is the first test that is larger.
+    packed = np.packbits(X, axis=0)
+    packed = np.concatenate([packed, np.zeros((-len(packed) % 8, F), dtype=np.uint8)])
+    sets = np.ascontiguousarray(packed.T).view(np.uint64)
+    sizes = np.bitwise_count(sets).sum(axis=1)
+    order = np.argsort(sizes, kind="stable")
+    sets, sizes = sets[order], sizes[order]
+    begin, outside = np.searchsorted(sizes, sizes, side="right").tolist(), ~sets
+    after, free = [-1] * F, np.ones(F, dtype=bool)
+    for f, first in enumerate(begin):
+        holders = free[first:] & ~(outside[first:] & sets[f]).any(axis=1)
+        if len(holders) and holders[k := int(holders.argmax())]:
+            after[f] = first + k
+            free[first + k] = False
+    chains, names = [], order.tolist()
+    for f in sorted(np.flatnonzero(free).tolist(), key=names.__getitem__):
+        chain, at = [], f
+        while at >= 0:
+            chain.append(names[at])
+            at = after[at]
         chains.append(chain)
     return chains
 

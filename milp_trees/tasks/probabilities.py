@@ -27,7 +27,7 @@ import numpy as np
 
 from milp_trees.common.logarithms import log_between
 from milp_trees.common.registering import register
-from milp_trees.tasks.leaf_functions import LeafFunction, times_log
+from milp_trees.tasks.leaf_functions import LeafFunction, times_log_quotient
 from milp_trees.tasks.losses import LossParts, LossTask
 from milp_trees.tasks.rates import LEAST
 from milp_trees.tasks.targets import WHOLE, weight_numbers
@@ -58,9 +58,9 @@ def _gini(sums: tuple[Any, ...]) -> Any:
 def _entropy(sums: tuple[Any, ...]) -> Any:
     """Weighted entropy in nats."""
     weight, counts = _all_counts(sums)
-    total = times_log(counts[0], counts[0] / weight)
+    total = times_log_quotient(counts[0], weight)
     for count in counts[1:]:
-        total = total + times_log(count, count / weight)
+        total = total + times_log_quotient(count, weight)
     return -total
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from milp_trees.common.errors import DataError
 from milp_trees.common.logarithms import BITS, log_between, log_of_product, log_units
-from milp_trees.tasks.leaf_functions import LeafFunction, times_log
+from milp_trees.tasks.leaf_functions import LeafFunction, times_log_quotient
 from milp_trees.tasks.losses import LossParts, LossTask
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 #: Bits of the sums that engines add up.
 _BITS = 51
-#: `_rate_loss` in doubles is off by at most so many times 2^-53 of D + |loss|: the quotient's own
-#: rounding moves the logarithm by 1.01, the logarithm is off by 8 of itself, the product by 1.
+#: `_rate_loss` in doubles is off by less than so many times 2^-53 of itself: see
+#: `times_log_quotient`.
 _ULPS = 11
 #: Rows are counted by pairs of codes in an array if it has at most so many entries per row.
 _CELLS = 8
@@ -51,7 +51,7 @@ LEAST = Fraction(1, 2**52)
 def _rate_loss(sums: tuple[Any, ...]) -> Any:
     """The loss of a leaf but for the constants of its rows; the sums are exposure and amount."""
     exposure, amount = sums
-    return -times_log(amount, amount / exposure)
+    return -times_log_quotient(amount, exposure)
 
 
 class Rates(NamedTuple):
@@ -113,7 +113,7 @@ def kinds_of(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for column in columns:
         if len(column) and (column == column[0]).all():
             continue
-        if column.dtype == np.int64 and 0 <= column.min() and column.max() < len(column):
+        if column.dtype == np.int64 and column.min() >= 0 and column.max() < len(column):
             inverse = column
         else:
             inverse = np.unique(column, return_inverse=True)[1].reshape(-1)
@@ -221,9 +221,9 @@ class RateTask(LossTask):
         high = log_units(scale.rate.numerator, scale.rate.denominator)[1]
         d, h = amounts.astype(float), np.maximum(exposures, 1).astype(float)
         # Of what engines add up, so that no rows cost less than nothing. The doubles are off by less
-        # than `_ULPS` times 2^-53 of d and of themselves, and are rounded up.
-        each = times_log(d, d / h)
-        each += np.abs(each) * 2.0**-49 + d * 2.0**-49 + 2.0**-40
+        # than `_ULPS` times 2^-53 of themselves, and are rounded up.
+        each = times_log_quotient(d, h)
+        each += np.abs(each) * 2.0**-49 + 2.0**-40
         total = own.low / rates.amount - rates.total()[0] * Fraction(high, 1 << BITS)
         # D log(H/D) is at most H/e, and at least the sum of d log(h/d) where that is negative.
         most = max(
@@ -280,14 +280,16 @@ _known: WeakKeyDictionary[Dataset, dict[Any, Any]] = WeakKeyDictionary()
 def _own_losses(rates: Rates) -> _Own:
     """The constants of the rows, with few logarithms for all kinds of the same amount."""
     low, high, ratio = 0, 0, rates.amount / rates.exposure
-    by_amount: dict[int, list[tuple[int, int]]] = {}
-    for n, d, h in zip(rates.many.tolist(), rates.amounts, rates.exposures, strict=True):
+    by_amount: dict[int, list[int]] = {}
+    for k, d in enumerate(rates.amounts):
         if d:
-            by_amount.setdefault(d, []).append((h, n))
-    for d, some in by_amount.items():
-        h, rows = some[0] if len(some) == 1 else (1, sum(n for _, n in some))
+            by_amount.setdefault(d, []).append(k)
+    every = rates.many.tolist()
+    for d, kinds in by_amount.items():
+        many, some = ([of[k] for k in kinds] for of in (every, rates.exposures))
+        rows, h = sum(many), some[0] if len(some) == 1 else 1
         ends = log_units(d * ratio.numerator, h * ratio.denominator)
-        below, above = (0, 0) if len(some) == 1 else log_of_product(some)
+        below, above = (0, 0) if len(some) == 1 else log_of_product(some, many)
         low, high = low + d * (rows * ends[0] - above), high + d * (rows * ends[1] - below)
     unit = rates.amount / (1 << BITS)
     return _Own(low * unit, high * unit)
@@ -319,7 +321,9 @@ def _whole(rates: Rates, scale: _Scale) -> tuple[np.ndarray, np.ndarray, float]:
         return amounts, exposures, 0.0
     some = [(d, h) for d, h in zip(rates.amounts, rates.exposures, strict=True) if d]
     # Quotients of integers are off by 2^-53 of themselves, and 1.001 below is more.
-    most = float(Fraction(max(d / h for d, h in some)) * Fraction(2) ** (scale.amount - scale.exposure))
+    most = float(
+        Fraction(max(d / h for d, h in some)) * Fraction(2) ** (scale.amount - scale.exposure)
+    )
     least = float(min(d for d, _ in some) * Fraction(2) ** (scale.amount - _BITS))
     steep = 1 + max(abs(math.log(most)), abs(math.log(least)))
     return amounts, exposures, 1.001 * (moved * steep + grown * most)

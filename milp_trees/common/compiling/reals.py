@@ -165,6 +165,29 @@ class Traced:
         parts = builder.bitcast(mantissa, kind), builder.sitofp(exponent, kind)
         return Traced(builder, parts[0]), Traced(builder, parts[1])
 
+    def near(self, other: Traced, half: int, offset: int) -> tuple[Traced, Traced]:
+        """The numbers as a·2^k with a near another number's size, by the bits of both.
+
+        k is the difference of the bits, and `half`, without the bits of the mantissa. With the offset
+        it is no negative number, so that simple instructions do: those on signed 64 bits are missing
+        from many processors.
+        """
+        builder, kind = self.builder, self.value.type
+        several = isinstance(kind, ir.VectorType)
+        whole = ir.VectorType(I64, kind.count) if several else I64
+
+        def every(number: int) -> Any:
+            return ir.Constant(whole, [number] * kind.count if several else number)
+
+        bits, theirs = (builder.bitcast(x.value, whole) for x in (self, other))
+        moved = builder.add(bits, every(offset))
+        apart = builder.sub(moved, builder.sub(theirs, every(half)))
+        scaled = builder.sub(moved, builder.and_(apart, every(-1 << 52)))
+        # A double of 2^52 has the bits of whole numbers below that as its last ones.
+        power = builder.or_(builder.lshr(apart, every(52)), every(0x433 << 52))
+        exponent = Traced(builder, builder.bitcast(power, kind)) - float(2**52 + (offset >> 52))
+        return Traced(builder, builder.bitcast(scaled, kind)), exponent
+
     def where_positive(self, other: Traced) -> Traced:
         """These numbers where others are positive, and 0 elsewhere."""
         zero = self.constant(0.0)

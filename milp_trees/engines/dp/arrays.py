@@ -104,8 +104,10 @@ class Instance:
 
 def surely_fits(view: LeafSums) -> bool:
     """Whether a view is far from what `prepare` refuses, which costs no time."""
-    if not isinstance(view, CostMatrix):
-        return False
+    if isinstance(view, LossSums):
+        columns = view.n_values + 1 + len(view.leaf_minima)
+        return _pair_bytes(view, columns) <= MOST_BYTES and _leaf_units(view) < INFINITY
+    assert isinstance(view, CostMatrix)
     sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
     if 8 * sums >= MOST_BYTES or not view.n_rows:
         return 8 * sums < MOST_BYTES
@@ -177,13 +179,12 @@ def _prepare_leaves(
     All rows are kept and summed one by one, in doubles; ties are settled by the view itself.
     """
     n, F, V, M = view.n_rows, view.n_features, view.n_values, len(least)
-    dearest = int(view.split_costs.max(initial=0))
-    if (int(view.size) + view.leaf_cost + dearest) * 16 + prices >= INFINITY:
+    if _leaf_units(view) + prices >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide the penalties by a common factor."
         )
     S = -(-(F + 1) // LANES) * LANES
-    if 24 * (V + M) * F * S > MOST_BYTES:
+    if _pair_bytes(view, V + M) > MOST_BYTES:
         raise Unsupported(
             f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds."
         )
@@ -215,6 +216,18 @@ def _prepare_leaves(
         leaf=view.leaf,
         slack=view.slack,
     )
+
+
+def _leaf_units(view: LossSums) -> int:
+    """What a search adds up at most, generously."""
+    dearest = int(view.split_costs.max(initial=0))
+    return (int(view.size) + view.leaf_cost + dearest) * 16
+
+
+def _pair_bytes(view: LossSums, columns: int) -> int:
+    """Bytes of the sums of some columns for all pairs of tests."""
+    F = view.n_features
+    return 24 * columns * F * (-(-(F + 1) // LANES) * LANES)
 
 
 def _depth(space: Trees, n: int, F: int) -> int:

@@ -12,8 +12,8 @@ import pytest
 from milp_trees.common.compiling.inside import intrinsic, ir, types
 from milp_trees.common.compiling.kernels import c_function
 from milp_trees.common.compiling.reals import F64, RealCode, Traced
-from milp_trees.common.logarithms import log_between, log_ends
-from milp_trees.tasks.leaf_functions import log, times_log, values_of
+from milp_trees.common.logarithms import BITS, log_between, log_ends, log_of_product
+from milp_trees.tasks.leaf_functions import TAIL, log, times_log, times_log_quotient, values_of
 from milp_trees.tasks.probabilities import Gini, LogLoss
 from milp_trees.tasks.survival import Survival
 
@@ -43,7 +43,36 @@ def test_a_logarithm_is_off_by_no_more_than_is_stated():
         assert abs(Decimal(found) - true) <= 8 * abs(true) * Decimal(2) ** -53, given
 
 
+def test_a_quotient_s_logarithm_is_off_by_no_more_than_is_stated():
+    x = numbers()
+    rng = np.random.default_rng(1)
+    a = np.concatenate([x * rng.permutation(x), x * np.nextafter(1, 2), x * 2 / 3, x * 1.5, x])
+    x = np.tile(x, 5)
+    for given, by, found in zip(
+        a.tolist(), x.tolist(), times_log_quotient(a, x).tolist(), strict=True
+    ):
+        with localcontext() as context:
+            context.prec = 60
+            true = Decimal(given) * (Decimal(given) / Decimal(by)).ln()
+            assert abs(Decimal(found) - true) <= 9 * abs(true) * Decimal(2) ** -53, (given, by)
+
+
+def test_the_polynomial_is_as_near_to_the_series_as_is_stated():
+    series = [Fraction(1, 2 * j + 3) for j in range(40)]
+    apart = [Fraction(c) - s for c, s in zip(TAIL, series, strict=False)]
+    apart += [-s for s in series[len(TAIL) :]]
+    for i in range(401):
+        z = Fraction(i, 25 * 400)
+        assert abs(sum(c * z ** (j + 1) for j, c in enumerate(apart))) < Fraction(1, 2**55)
+
+
 def test_nothing_times_a_logarithm_is_nothing():
+    with np.errstate(invalid="raise", over="raise"):
+        zeros, many = np.zeros(3), np.array([1.0, 3.0, 2.0**53])
+        assert not times_log_quotient(zeros, many).any()
+        assert not times_log_quotient(many, many).any()
+    with pytest.raises(TypeError, match="Fraction"):
+        times_log_quotient(Fraction(1, 3), Fraction(1))
     assert times_log(np.array([0.0, 2.0]), np.array([0.0, 1.0])).tolist() == [0, 0]
     with pytest.raises(TypeError, match="Fraction"):
         log(Fraction(1, 3))
@@ -116,3 +145,18 @@ def test_rational_ends_enclose_a_logarithm():
         assert low - slack <= true <= high + slack
     assert log_between(Fraction(1)) == 0 or abs(log_between(Fraction(1))) < Fraction(1, 2**120)
     assert log_ends(Fraction(2, 3))[0] == -log_ends(Fraction(3, 2))[1]
+
+
+def test_the_logarithm_of_a_product_is_the_sum_of_logarithms():
+    rng = random.Random(1)
+    for size in range(1, 40):
+        numbers = [rng.randint(1, 2 ** rng.randint(1, 90)) for _ in range(size)]
+        powers = [rng.randint(1, 2 ** rng.randint(1, size)) for _ in range(size)]
+        low, high = log_of_product(numbers, powers)
+        with localcontext() as context:
+            context.prec = 80
+            pairs = zip(numbers, powers, strict=True)
+            true = sum((n * Decimal(x).ln() for x, n in pairs), Decimal(0)) * 2**BITS
+            assert low <= true <= high
+        bits = sum(n * x.bit_length() for x, n in zip(numbers, powers, strict=True))
+        assert high - low < 2**12 * (1 + bits)
