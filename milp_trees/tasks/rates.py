@@ -16,6 +16,7 @@ leaf cost more: :math:`-D\log(D/H)` grows with H.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from abc import abstractmethod
@@ -84,8 +85,8 @@ class Rates(NamedTuple):
         d, h = (sum(map(operator.mul, many, of)) for of in (self.amounts, self.exposures))
         return d, h
 
-    def summed(self, leaf: np.ndarray, n_leaves: int) -> list[tuple[Fraction, Fraction]]:
-        """Amount and exposure of every leaf, given the leaf of every row."""
+    def summed(self, leaf: np.ndarray, n_leaves: int) -> list[tuple[int, int]]:
+        """Amount and exposure of every leaf, in their units, given the leaf of every row."""
         K = len(self.amounts)
         if n_leaves * K > _CELLS * len(leaf):
             pairs, many = np.unique(leaf * K + self.kind, return_counts=True)
@@ -94,16 +95,14 @@ class Rates(NamedTuple):
             counted = np.bincount(leaf * K + self.kind, minlength=n_leaves * K)
             of, kind = np.nonzero(counted.reshape(n_leaves, K))
             many = counted.reshape(n_leaves, K)[of, kind]
-        found = [(Fraction(0), Fraction(0))] * n_leaves
-        ends = np.searchsorted(of, np.arange(n_leaves + 1))
-        for t in range(n_leaves):
-            mine = slice(ends[t], ends[t + 1])
-            own, n = kind[mine].tolist(), many[mine].tolist()
+        own, n, found = kind.tolist(), many.tolist(), []
+        ends = np.searchsorted(of, np.arange(n_leaves + 1)).tolist()
+        for begin, end in itertools.pairwise(ends):
             d, h = (
-                sum(map(operator.mul, n, map(part.__getitem__, own)))
+                sum(map(operator.mul, n[begin:end], map(part.__getitem__, own[begin:end])))
                 for part in (self.amounts, self.exposures)
             )
-            found[t] = (d * self.amount, h * self.exposure)
+            found.append((d, h))
         return found
 
 
@@ -248,20 +247,24 @@ class RateTask(LossTask):
             exposure, amount = sums
             if not exposure:
                 return 0.0
+            # Quotients of integers are the nearest doubles.
             if self.inverse:
-                return float(Fraction(exposure, amount) / one)
-            return float(Fraction(amount, exposure) * one)
+                return (exposure * one.denominator) / (amount * one.numerator)
+            return (amount * one.numerator) / (exposure * one.denominator)
 
         return predicted
 
     def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
-        sums = self.known_rates(dataset).summed(routes.leaf, routes.n_leaves)
-        total = self._own(dataset).middle
-        for (D, H), action in zip(sums, routes.leaf_actions, strict=True):
+        rates, exposed, logs = self.known_rates(dataset), Fraction(0), 0
+        sums = rates.summed(routes.leaf, routes.n_leaves)
+        for (d, h), action in zip(sums, routes.leaf_actions, strict=True):
             rate = self._rate_of(routes.actions[action])
-            total += rate * H - D
-            if D:
-                total -= D * log_between(max(rate, LEAST))
+            exposed += rate * h
+            if d:
+                least = max(rate, LEAST)
+                logs += d * sum(log_units(least.numerator, least.denominator))
+        amount = sum(d for d, _ in sums) + Fraction(logs, 2 << BITS)
+        total = self._own(dataset).middle + exposed * rates.exposure - amount * rates.amount
         return total * self.factor, False
 
     def _rate_of(self, predicted: Any) -> Fraction:

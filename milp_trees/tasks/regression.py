@@ -207,12 +207,14 @@ class SquaredError(LossTask):
 
     def predictor(self, dataset: Dataset) -> Callable[[tuple[int, ...]], Any]:
         rows = _rows(dataset, self.name)
-        step = Fraction(rows.step_t, rows.step_w)
+        unit, step_t, step_w = rows.unit, rows.step_t, rows.step_w
 
         def mean(sums: tuple[int, ...]) -> Any:
             weight, *totals = sums
+            below = (weight or 1) * step_w
+            # Quotients of integers are the nearest doubles.
             means = [
-                float(rows.unit * (c + (step * Fraction(t, weight) if weight else 0)))
+                unit.numerator * (c * below + step_t * t) / (unit.denominator * below)
                 for c, t in zip(rows.centre, totals, strict=True)
             ]
             return means[0] if len(means) == 1 else tuple(means)
@@ -225,19 +227,30 @@ class SquaredError(LossTask):
 
     def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
         rows = _rows(dataset, self.name)
-        K, total = rows.y.shape[1], Fraction(0)
+        K, total, unit = rows.y.shape[1], 0, rows.unit
         sums = _leaf_sums(rows, routes.leaf, routes.n_leaves)
-        for (weight, *by_output), action in zip(sums, routes.leaf_actions, strict=True):
-            predicted = routes.actions[action]
+        given = []
+        for predicted in routes.actions:
             several = predicted if isinstance(predicted, (tuple, list)) else (predicted,)
             if len(several) != K:
                 raise DataError(
                     f"The model does not fit the data: it predicts {len(several)} numbers, and the data have {K} targets."
                 )
-            for p, c, (t, q) in zip(several, rows.centre, by_output, strict=True):
-                near = Fraction(p) / rows.unit - c
-                total += q - 2 * near * t + near * near * weight
-        return total * rows.unit**2 * rows.weight, True
+            given.append(tuple(map(Fraction, several)))
+        # Predictions, as deviations from the centre in units of y, are integers over `below`.
+        common = math.lcm(*(p.denominator for several in given for p in several))
+        below = common * unit.numerator
+        near = [
+            [
+                p.numerator * (common // p.denominator) * unit.denominator - c * below
+                for p, c in zip(several, rows.centre, strict=True)
+            ]
+            for several in given
+        ]
+        for (weight, *by_output), action in zip(sums, routes.leaf_actions, strict=True):
+            for p, (t, q) in zip(near[action], by_output, strict=True):
+                total += (q * below - 2 * p * t) * below + p * p * weight
+        return Fraction(total, below**2) * unit**2 * rows.weight, True
 
     def check_again(self, routes: Routes, dataset: Dataset, seconds: float) -> list[str]:
         """Add up the squared error in the doubles of the data, one row after the other."""

@@ -8,6 +8,7 @@ does not matter any more ends the run.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 
@@ -117,19 +118,20 @@ class DpSearch:
         return self._counted(limit)
 
     def _seconds(self) -> float:
-        """A generous estimate of the time for depths up to three; infinite for deeper trees.
+        """A generous estimate of the time for depths up to four; infinite for deeper trees.
 
-        Up to that depth every root test is one kernel call.
+        Up to depth three every root test is one kernel call, and at depth four every pair of a root
+        test and one on either side.
         """
-        data = self.inst.data
+        data, depth = self.inst.data, self.inst.depth
+        if depth > 4 or len(self.shared.works) > 1:
+            return math.inf
         F, U = float(data.n_tests), float(data.n_values + data.n_masses)
         rows = self.inst.n_rows / 5 if data.by_row else self.inst.n_rows / 32
-        kernel = F * F * (rows + 2) * U * 1e-10
-        return (
-            float((1 + F * (self.inst.depth == 3)) * kernel)
-            if self.inst.depth <= 3 and len(self.shared.works) == 1
-            else np.inf
-        )
+        # Leaf functions with a logarithm cost as much as hundred rows.
+        kernel = F * F * (rows + (100 if self.inst.leaf else 2)) * U * 1e-10
+        calls = 1 + F * (depth >= 3) + 2 * F * (F + 1) * (depth == 4)
+        return float(calls * kernel)
 
     def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
