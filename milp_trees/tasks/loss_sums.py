@@ -82,6 +82,8 @@ class ExactLoss(NamedTuple):
 UNITS = 2**51
 #: With more products of rows and pairs of tests, no chains of tests are looked for.
 _MOST_NESTED = 4 * 10**9
+#: Words of rows that are compared at once.
+_TOGETHER = 2**17
 #: A claim "optimal" holds up to this share of the largest loss.
 TOLERANCE = Fraction(1, 10**9)
 
@@ -92,7 +94,7 @@ def chains_of(X: np.ndarray) -> list[list[int]]:
     Each chain lists its tests by rising numbers of rows; a test is in one chain.
     """
     n, F = X.shape
-    if not F or F * F * n > _MOST_NESTED:
+    if not F * n or F * F * n > _MOST_NESTED:
         return [[f] for f in range(F)]
     # Rows as bits, tests by rising numbers of rows; `begin` is the first test that is larger.
     packed = np.packbits(X, axis=0)
@@ -103,8 +105,11 @@ def chains_of(X: np.ndarray) -> list[list[int]]:
     sets, sizes = sets[order], sizes[order]
     begin, outside = np.searchsorted(sizes, sizes, side="right").tolist(), ~sets
     after, free = [-1] * F, np.ones(F, dtype=bool)
+    some = max(1, _TOGETHER // sets.size)
     for f, first in enumerate(begin):
-        holders = free[first:] & ~(outside[first:] & sets[f]).any(axis=1)
+        if f % some == 0:
+            inside = np.logical_not((sets[f : f + some, None] & outside).any(axis=2))
+        holders = free[first:] & inside[f % some, first:]
         if len(holders) and holders[k := int(holders.argmax())]:
             after[f] = first + k
             free[first + k] = False

@@ -107,7 +107,8 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
     far = 1.001 * farthest * step_w / step_t
     lost = y.shape[1] * far * far * lost_w + 2 * far * lost_t
     # A mean is rounded by 2^-53 of itself at most.
-    largest = max(abs(c) + max(map(abs, v)) for c, v in zip(centre, heavy.T.tolist(), strict=True))
+    ends = np.abs(heavy).max(axis=0).tolist()
+    largest = max(abs(c) + end for c, end in zip(centre, ends, strict=True))
     off = Fraction(largest * step_w, step_t * 2**52) ** 2
     predicted = float(y.shape[1] * off * Fraction(total, step_w))
     unit = Fraction(1) if given is None else given.unit
@@ -118,25 +119,25 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Products of integers, as objects where they need more than 64 bits."""
-    largest = [float(np.abs(x).astype(float).max(initial=0.0)) for x in (a, b)]
-    if largest[0] * largest[1] * max(1, len(a)) < _ROOM and a.dtype != object != b.dtype:
-        return np.asarray(a * b)
+    if a.dtype != object != b.dtype:
+        largest = [float(np.abs(x).astype(float).max(initial=0.0)) for x in (a, b)]
+        if largest[0] * largest[1] * max(1, len(a)) < _ROOM:
+            return np.asarray(a * b)
     return np.asarray(a.astype(object) * b.astype(object))
 
 
 def _rounded(whole: np.ndarray) -> tuple[int, np.ndarray, float]:
     """The step, columns of integers in such steps with sums below 2^53, and what is lost."""
-    most = max(int(sum(map(abs, column))) for column in whole.T.tolist())
+    if whole.dtype != object and np.abs(whole).sum(axis=0, dtype=float).max() >= _ROOM:
+        whole = whole.astype(object)
+    most = max(map(int, np.abs(whole).sum(axis=0).tolist()))
     if most < WHOLE:
         return 1, whole.astype(np.int64), 0.0
-    step = 1 << (most.bit_length() - 52)
-    near = [[(2 * x + step) // (2 * step) for x in row] for row in whole.tolist()]
-    lost = sum(
-        abs(x - step * m)
-        for row, other in zip(whole.tolist(), near, strict=True)
-        for x, m in zip(row, other, strict=True)
-    )
-    return step, np.array(near, dtype=np.int64).reshape(whole.shape), float(Fraction(lost, step))
+    bits = most.bit_length() - 52
+    whole = whole.astype(object)
+    near = (whole + (1 << bits - 1)) >> bits
+    lost = int(np.abs(whole - (near << bits)).sum())
+    return 1 << bits, near.astype(np.int64), float(Fraction(lost, 1 << bits))
 
 
 @register
