@@ -255,13 +255,21 @@ class RateTask(LossTask):
         return predicted
 
     def loss(self, routes: Routes, dataset: Dataset) -> tuple[Fraction, bool]:
-        rates, exposed, logs = self.known_rates(dataset), Fraction(0), 0
+        rates, logs = self.known_rates(dataset), 0
         sums = rates.summed(routes.leaf, routes.n_leaves)
-        for (d, h), action in zip(sums, routes.leaf_actions, strict=True):
-            rate = self._rate_of(routes.actions[action])
-            exposed += rate * h
+        given = [self._rate_of(routes.actions[action]) for action in routes.leaf_actions]
+        common = math.lcm(*(rate.denominator for rate in given))
+        exposed = Fraction(
+            sum(
+                r.numerator * (common // r.denominator) * h
+                for r, (_, h) in zip(given, sums, strict=True)
+            ),
+            common,
+        )
+        for (d, _), rate in zip(sums, given, strict=True):
             if d:
-                least = max(rate, LEAST)
+                # A comparison of Fractions takes longer.
+                least = LEAST if rate.numerator << 52 < rate.denominator else rate
                 logs += d * sum(log_units(least.numerator, least.denominator))
         amount = sum(d for d, _ in sums) + Fraction(logs, 2 << BITS)
         total = self._own(dataset).middle + exposed * rates.exposure - amount * rates.amount
