@@ -203,10 +203,12 @@ class LossSums(LeafSums):
         return self.to_value(0) + self.scale * (Z - self.excess - self.tie * leaves)
 
     def to_value(self, Z: float | int) -> Fraction:
-        return self.offset + self.scale * Fraction(Z)
+        found = self.scale * (Z if isinstance(Z, int) else Fraction(Z))
+        return found + self.offset if self.offset else found
 
     def from_value(self, value: Fraction | float) -> Fraction:
-        return (Fraction(value) - self.offset) / self.scale
+        above = Fraction(value) - self.offset if self.offset else Fraction(value)
+        return above / self.scale
 
     @property
     def slack(self) -> int:
