@@ -171,7 +171,8 @@ def test_a_search_that_has_ended_does_not_wait_for_the_greedy_tree(engine, monke
 
     monkeypatch.setattr("milp_trees.methods.greedy.greedy_for", never)
     monkeypatch.setattr(watching, "SHORT", 0.0)
-    problem = mt.Problem(noise(60, 7), mt.Accuracy(), mt.Trees(4))
+    # `dp` searches for deep trees in a thread of its own, however small the problem is.
+    problem = mt.Problem(noise(60, 7), mt.Accuracy(), mt.Trees(5))
     if engine == "beside":
         watch = Watch(Limits(time=None), run_clock() - 1.0, problem)
         assert watch.beside(lambda stop: time.sleep(0.2) or 7) == 7
