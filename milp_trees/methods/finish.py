@@ -15,6 +15,7 @@ from milp_trees.methods.simplest import incumbent_or_trivial
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best, Front
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.comparing import Number, crosses, exact_value, meets, units
 
 if TYPE_CHECKING:
@@ -126,7 +127,9 @@ def finish(
                 f"{method} claims the bound {_shown(bound)}, but its own {noun} has {_shown(value)}.",
             )
         elif (
-            claims_optimal and not asks_front and (bound is None or not meets(bound, value, scale))
+            claims_optimal
+            and not asks_front
+            and (bound is None or not (meets(bound, value, scale) or _rounds(scale)))
         ):
             proved = "no bound" if bound is None else f"the bound {_shown(bound)}"
             status, message = (
@@ -134,13 +137,22 @@ def finish(
                 f"{method} calls its {noun} of {_shown(value)} optimal, but proves {proved}.",
             )
         else:
+            if (
+                claims_optimal
+                and not asks_front
+                and bound is not None
+                and not meets(bound, value, scale)
+            ):
+                claims_optimal = False
+                message = f"{method} found no better {noun}, but the numbers of the data differ so much that rounding leaves its bound at {_shown(bound)}. Rescale weights and targets, or drop outliers."
             reached = bound is not None and units(bound, scale) >= units(value, scale)
             if isinstance(problem.question, Best) and (reached or claims_optimal):
                 claims_optimal = True
                 limit = limit if limit is not None and limit.by_user else None
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
             if reached:  # no tree is better than itself, so its value is a valid bound
-                bound = exact_value(value) if scale.exact else value.number
+                assert bound is not None
+                bound = _value_as_bound(value, bound, scale)
     elif infeasible and (known := incumbent_or_trivial(problem)) is not None:
         status, message = (
             Status.ERROR,
@@ -148,7 +160,7 @@ def finish(
         )
     elif infeasible:
         status = Status.INFEASIBLE
-    holds = scale.exact or getattr(scale, "rational_bounds", False)
+    holds = scale.exact or _rounds(scale)
     exact_bound = Fraction(bound) if isinstance(bound, Rational) and holds else None
     certificate = Certificate(
         None if bound is None else float(bound),
@@ -170,6 +182,18 @@ def finish(
         versions=more.pop("versions", versions()),
         **more,
     )
+
+
+def _value_as_bound(value: Value, bound: Fraction | float, scale: Any) -> Fraction | float:
+    """The bound of a model that is as good as a bound allows, with a rational that holds."""
+    if _rounds(scale) and isinstance(bound, Rational):
+        return min(Fraction(bound), exact_value(value))
+    return exact_value(value) if scale.exact else value.number
+
+
+def _rounds(scale: Any) -> bool:
+    """Whether bounds are rationals that hold, below what was found by as much as rounding may be."""
+    return bool(getattr(scale, "rational_bounds", False))
 
 
 def _shown(number: Number) -> str:

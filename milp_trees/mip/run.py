@@ -346,7 +346,7 @@ def _not_closed(solver: str, run: Run) -> str:
         return f"{solver} stopped within the relative gap it was given."
     if not run.view.exact:
         gap = run.incumbent_cost - run.bound
-        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart{_or_engine(run)}."
+        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} units, of which {run.view.absolute_gap:.3g} may be left. Rescale weights and targets, or drop outliers{_or_engine(run)}."
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
         f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits{_or_engine(run)}."

@@ -19,7 +19,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.common.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.targets import numeric_targets, whole_numbers
+from milp_trees.tasks.targets import LARGEST, numeric_targets, whole_numbers
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -59,6 +59,12 @@ def _read(dataset: Dataset, name: str) -> _Targets:
     if len(different) * dataset.n_rows > MOST_COSTS:
         raise DataError(
             f"The target has {len(different):,} different values on {dataset.n_rows:,} rows, and the task {name} has a cost for every pair of them (at most {MOST_COSTS:,}); round the target, or take squared-error."
+        )
+    farthest = int(different[-1]) - int(different[0])
+    weights = sum(map(Fraction, dataset.row_weights.tolist()), Fraction(0))
+    if farthest * numbers.unit * weights * int(dataset.row_counts.max(initial=1)) > LARGEST:
+        raise DataError(
+            f"The target has values that are {float(farthest * numbers.unit):.3g} apart, and the sum of errors is too large for doubles; divide the target or the weights by a large number."
         )
     shown = [numbers.unit * int(t) for t in different.tolist()]
     names = tuple(int(t) if t.denominator == 1 else float(t) for t in shown)

@@ -72,7 +72,9 @@ def floats_cross(bound: float, value: float) -> bool:
 
 def meets(bound: Number, value: Number, scale: Scale) -> bool:
     """Whether no value is better than this one by the bound, up to the stated tolerance."""
-    return units(value, scale) - units(bound, scale) <= slack(scale, bound, value)
+    left_open = units(value, scale) - units(bound, scale)
+    most = getattr(scale, "most_open", None)
+    return left_open <= slack(scale, bound, value) and (most is None or left_open <= most)
 
 
 def equal(a: Number, b: Number, scale: Scale) -> bool:

@@ -14,7 +14,7 @@ of all trees, none has a loss below
 
 That is a rational number and holds whatever the doubles are: all bounds of an engine follow from
 sums of leaf costs and from "a part of a set costs no more than the set", which the loss itself
-obeys. The tie adds more to every leaf than rounding takes from it, so no split is made for the
+obeys. No loss is below 0, so a tree costs what a leaf is paid for at least. The tie adds more to every leaf than rounding takes from it, so no split is made for the
 sake of rounding. The grid has :math:`2^{51}` units in the largest loss; the units in question are
 some per leaf and row.
 """
@@ -154,6 +154,8 @@ class LossSums(LeafSums):
     predicted : int
         Units that predictions add because they are doubles, which matters if targets differ by
         little from a large number.
+    whole : callable
+        Gives the loss of a single leaf in natural units, 1 if it is 0, or 1 with penalties.
     exact_loss : callable, optional
         Gives the loss without rounding, for proofs; None if it is no squared error.
     """
@@ -171,6 +173,7 @@ class LossSums(LeafSums):
     tie: int
     most_leaves: int
     size: Fraction
+    whole: Callable[[], Fraction]
     predicted: int = 0
     exact_loss: Callable[[], ExactLoss | None] = lambda: None
 
@@ -200,7 +203,10 @@ class LossSums(LeafSums):
 
     def to_bound(self, Z: int, most_leaves: int | None = None) -> Fraction:
         leaves = self.most_leaves if most_leaves is None else min(most_leaves, self.most_leaves)
-        return self.to_value(0) + self.scale * (Z - self.excess - self.tie * leaves)
+        units = Z - self.excess - self.tie * leaves
+        # Rows cost nothing at least, whatever rounding leaves of that.
+        floor = Fraction(self.leaf_cost - self.tie)
+        return self.to_value(0) + self.scale * max(units, floor)
 
     def to_value(self, Z: float | int) -> Fraction:
         found = self.scale * (Z if isinstance(Z, int) else Fraction(Z))
@@ -223,8 +229,18 @@ class LossSums(LeafSums):
 
     @cached_property
     def tolerance(self) -> int:
-        """What a claim "optimal" leaves open, in units: see the module."""
+        """By how many units two values differ at most that count as equal: see the module."""
         return max(self.rounding + self.slack, min(math.floor(TOLERANCE * self.size), 2**40))
+
+    @cached_property
+    def most_open(self) -> Fraction:
+        """What a claim "optimal" leaves open at most, in units.
+
+        It is a share of the loss of a single leaf, and what doubles as predictions add. A run that
+        leaves more open proves a bound.
+        """
+        share = TOLERANCE * self.whole() / self.scale
+        return min(Fraction(self.tolerance), share + self.predicted)
 
     @property
     def chains(self) -> np.ndarray:
@@ -263,7 +279,7 @@ class LossSums(LeafSums):
 
     @property
     def absolute_gap(self) -> float:
-        return float(self.tolerance - self.rounding)
+        return float(max(0, self.tolerance - self.rounding))
 
     @cached_property
     def unavoidable(self) -> int:

@@ -164,6 +164,7 @@ class LossTask(PenalisedTask):
             tie=tie,
             most_leaves=_most_leaves(space, dataset.n_rows, paid_leaf),
             size=size * grid,
+            whole=(lambda: Fraction(1)) if self.penalised else partial(self.normaliser, dataset),
             predicted=math.ceil(Fraction(parts.predicted) * grid),
             counts=np.array(counts),
             leaf_cost=paid_leaf + tie,

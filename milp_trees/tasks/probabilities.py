@@ -206,7 +206,7 @@ class LogLoss(ProbabilityTask):
     def _costs(self, counts: list[int], predicted: tuple[Fraction, ...]) -> Fraction:
         return -sum(
             (
-                c * log_between(max(p, LEAST))
+                c * log_between(p or LEAST)
                 for c, p in zip(counts, predicted, strict=True)
                 if c and p != 1
             ),

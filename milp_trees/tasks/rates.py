@@ -268,8 +268,7 @@ class RateTask(LossTask):
         )
         for (d, _), rate in zip(sums, given, strict=True):
             if d:
-                # A comparison of Fractions takes longer.
-                least = LEAST if rate.numerator << 52 < rate.denominator else rate
+                least = rate or LEAST
                 logs += d * sum(log_units(least.numerator, least.denominator))
         amount = sum(d for d, _ in sums) + Fraction(logs, 2 << BITS)
         total = self._own(dataset).middle + exposed * rates.exposure - amount * rates.amount

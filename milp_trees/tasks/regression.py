@@ -29,7 +29,7 @@ from milp_trees.tasks.leaf_functions import LeafFunction
 from milp_trees.tasks.loss_sums import LossSums, Squares
 from milp_trees.tasks.losses import LossParts, LossTask
 from milp_trees.tasks.mean_parity import MeanPredictionParity
-from milp_trees.tasks.targets import WHOLE, numeric_targets, whole_numbers
+from milp_trees.tasks.targets import LARGEST, WHOLE, Numbers, numeric_targets, whole_numbers
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -95,6 +95,7 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
     if total == 0:
         raise DataError(f"The task {name} needs rows with a positive weight; all weights are 0.")
     columns = numbers.whole.T
+    _refuse_large(numbers, w, Fraction(1) if given is None else given.unit)
     centre = tuple(round(Fraction(sum(_product(c, w).tolist()), total)) for c in columns)
     y = np.column_stack([c - m for c, m in zip(columns, centre, strict=True)])
     t = np.column_stack([_product(c, w) for c in y.T])
@@ -115,6 +116,15 @@ def _measure(dataset: Dataset, name: str) -> _Rows:
     return _Rows(
         y, centre, numbers.unit, w, unit, search_w[:, 0], search_t, step_w, step_t, lost, predicted
     )
+
+
+def _refuse_large(numbers: Numbers, w: np.ndarray, weight: Fraction) -> None:
+    """Raise DataError for targets whose squares no double can be."""
+    largest = max((abs(y) for y in numbers.whole.ravel().tolist()), default=0) * numbers.unit
+    if largest**2 * sum(w.tolist()) * weight * numbers.whole.shape[1] * 4 > LARGEST:
+        raise DataError(
+            f"The target has values as large as {float(largest):.3g}, whose squares are too large for doubles; divide it by a number such as {float(largest):.0e}."
+        )
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

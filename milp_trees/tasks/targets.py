@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 DIGITS = 12
 #: Largest integers that doubles hold exactly.
 WHOLE = 2**53
+#: Largest loss that is shown as a double.
+LARGEST = 2**1020
 
 
 @dataclass(frozen=True, eq=False)

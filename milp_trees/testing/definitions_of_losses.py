@@ -62,7 +62,7 @@ def _mean(rows: Sequence[Row]) -> list[float]:
 
 
 def _log(x: float) -> float:
-    return math.log(max(x, LEAST))
+    return math.log(x or LEAST)
 
 
 def _squared_error(spec: Spec, rows: Sequence[Row]) -> tuple[Loss, Best]:

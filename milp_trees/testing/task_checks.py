@@ -133,9 +133,22 @@ def check_task(
 
 
 def _drawn(task: Task, draws: int) -> dict[str, Dataset]:
-    """Random datasets; those with numeric targets too if leaves of the task predict numbers."""
-    numeric = target_datasets(draws) if task.offers(LeafSums) else {}
-    return random_datasets(draws) | numeric
+    """Random datasets; those with numeric targets too if leaves of the task predict numbers.
+
+    They do if it adds up sums, or refuses classes that are words.
+    """
+    drawn = random_datasets(draws)
+    numeric = task.offers(LeafSums) or not _takes(task, next(iter(drawn.values())))
+    return drawn | (target_datasets(draws) if numeric else {})
+
+
+def _takes(task: Task, dataset: Dataset) -> bool:
+    """Whether a task has actions on a dataset."""
+    try:
+        task.actions(dataset)
+    except MilpTreesError:
+        return False
+    return True
 
 
 def _leaf(problem: Problem) -> Tree:

@@ -430,3 +430,46 @@ def test_the_survival_sets_have_the_losses_of_surtree(name, data_folder):
     assert result.optimal
     assert result.value.number == pytest.approx(SURTREE[name], rel=1e-11)
     assert result.bound >= result.value.number * (1 - 1e-9)
+
+
+# -- what a claim leaves open ----------------------------------------------------------------------
+
+
+def _of_two_rows(task, y, weights=(1, 1)):
+    data = mt.Dataset([[0], [1]], [mt.BinaryFeature("a")], y=list(y), weights=list(weights))
+    return mt.Problem(data, task(), mt.Trees(1))
+
+
+def test_a_claim_leaves_a_billionth_of_the_loss_of_a_leaf_open():
+    """Counts whose differences are below the doubles of their logarithms: a bound, no optimum."""
+    problem = _of_two_rows(mt.tasks.Poisson, (2.0**60, 2.0**60 + 1024))
+    result = mt.solve(replace(problem, space=mt.Trees(0)), "dp")
+    assert result.status.value == "feasible"
+    assert result.bound == 0
+    assert "Rescale" in result.message
+
+
+def test_a_bound_of_a_loss_is_never_below_nothing():
+    for task in (mt.tasks.Poisson, mt.tasks.Gamma, mt.tasks.SquaredError, mt.tasks.Gini):
+        result = mt.solve(_of_two_rows(task, (1, 3)), "dp")
+        assert result.optimal
+        assert 0 <= result.bound <= result.value.number
+    view = _of_two_rows(mt.tasks.Gamma, (1, 3)).scale
+    assert view.to_bound(-(10**9)) == 0
+
+
+def test_small_numbers_are_predicted_as_they_are():
+    """Only a prediction of 0 is replaced in logarithms."""
+    for task in (mt.tasks.Gamma, mt.tasks.Poisson):
+        for y in ((1e-30, 3e-30), (1e-300, 3e-300)):
+            problem = _of_two_rows(task, y)
+            best = mt.solve(problem, "dp")
+            assert best.status.value in ("optimal", "feasible"), best.message
+            assert abs(best.value.number) <= 1e-9 * max(1.0, max(y))
+    assert mt.solve(_of_two_rows(mt.tasks.Gamma, (1e-30, 3e-30)), "dp").optimal
+
+
+@pytest.mark.parametrize("task", [mt.tasks.SquaredError, mt.tasks.AbsoluteError])
+def test_losses_beyond_doubles_are_refused(task):
+    with pytest.raises(mt.DataError, match="too large for doubles; divide"):
+        mt.solve(_of_two_rows(task, (1e300, 0), (1e12, 1e12)), "dp")
