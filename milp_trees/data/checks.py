@@ -309,7 +309,9 @@ def checked_floats(
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} must be numbers of ordinary size.") from None
+        raise DataError(
+            f"{name} must be numbers of ordinary size; turn texts into numbers first, and leave out rows without one."
+        ) from None
     if array.shape != shape:
         raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
     if not np.isfinite(array).all():

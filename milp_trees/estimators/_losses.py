@@ -36,7 +36,9 @@ class OptimalLossTree(OptimalTree):
                 given, f"criterion must be a Task whose leaves predict numbers; got {given}."
             )
             return given
-        kind, parameters = loss_named(given, '"squared_error", "poisson" or "gamma"')
+        kind, parameters = loss_named(
+            given, '"squared_error", "absolute_error", "poisson" or "gamma"'
+        )
         return task_with(str(given), kind, parameters, self._penalties() | instead)
 
     def _rows_of(

@@ -188,7 +188,7 @@ class CodedColumns:
         Targets are the best actions, shape (rows,); or what a leaf with one row alone predicts, of
         shape (rows, k), if leaves predict numbers.
         """
-        if self.problem.task.predicts_numbers:
+        if self.problem.task.offers(LeafSums):
             view = self.problem.first_view((CostMatrix, LeafSums))
             rows = _some(view.sums[:, 0] > 0, most)
             weights = view.sums[rows, 0]
@@ -224,7 +224,7 @@ def cart(problem: Problem) -> Tree | None:
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    space, numbers = problem.space, problem.task.predicts_numbers
+    space, numbers = problem.space, problem.task.offers(LeafSums)
     if not isinstance(space, Trees) or space.max_depth == 0 or space.max_leaf_nodes == 1:
         return None
     if problem.dataset.ranked is None:

@@ -8,6 +8,8 @@ solves it; its cost grows with the number of different targets.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -86,6 +88,7 @@ class AbsoluteError(ActionCosts):
     units: ClassVar[tuple[str, str]] = ("absolute error", "loss")
     weighs_rows: ClassVar[bool] = True
     takes_counts: ClassVar[bool] = True
+    predicts_numbers: ClassVar[bool] = True
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _targets(dataset, self.name).names
@@ -107,10 +110,14 @@ class AbsoluteError(ActionCosts):
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         """The absolute error of a single leaf that predicts a median; 1 if that is 0."""
-        table, kind = self.cost_table(dataset)
-        rows = np.bincount(kind, dataset.row_counts, len(table)).astype(np.int64)
-        totals = (table * rows.astype(object)[:, None]).sum(axis=0)
-        return Fraction(min(totals.tolist())) or Fraction(1)
+        found, weights = _targets(dataset, self.name), whole_numbers(dataset.row_weights)
+        w = weights.whole.astype(object) * dataset.row_counts.astype(object)
+        order = np.argsort(found.row, kind="stable")
+        below = list(itertools.accumulate(w[order].tolist()))
+        middle = bisect.bisect_left(below, Fraction(below[-1], 2))
+        target = found.different.astype(object)[found.row]
+        total = (w * np.abs(target - target[order[middle]])).sum()
+        return Fraction(int(total)) * found.unit * weights.unit or Fraction(1)
 
     def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         strange = [a for a in actions if isinstance(a, bool) or not isinstance(a, (int, float))]

@@ -81,7 +81,7 @@ class Task(ABC):
     title: ClassVar[str] = ""
     #: Whether actions are predicted classes, so that classifiers accept the task by its name.
     of_classes: ClassVar[bool] = False
-    #: Whether a leaf predicts a number (or several) of its own, and chooses no action.
+    #: Whether a leaf predicts a number (or several), which is no label of a class.
     predicts_numbers: ClassVar[bool] = False
     #: Whether row weights of the dataset count; otherwise `weighted_by` may name the same task with
     #: weights.

@@ -82,7 +82,9 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError(f"There is no proof file {path}.") from None
     except (*proof_reading.FAULTS, proof_reading.Wrong) as error:
-        raise DataError(f"{path} is no proof that can be read ({error}).") from None
+        raise DataError(
+            f"{path} is no proof that can be read ({error}); name a file that solve wrote with --proof. Results are verified by milp-trees verify."
+        ) from None
     if not isinstance(stated, dict) or stated.get("format") != "milp-trees-proof":
         raise DataError(f"{path} is no proof: its first line is not the statement of one.")
     return stated

@@ -375,3 +375,19 @@ def test_binarizers_that_learn_thresholds_learn_them_from_numbers():
     assert model.value_ == 0
     with pytest.raises(mt.DataError, match="learn thresholds from one target"):
         mt.OptimalTreeRegressor(binarizer="tree-guess").fit(X, np.column_stack([y, y]))
+
+
+def test_leaves_of_least_absolute_error_predict_medians():
+    X = np.arange(9)[:, None]
+    y = np.array([0.0, 1, 5, 10, 11, 19, 30, 31, 50])
+    model = mt.OptimalTreeRegressor(max_depth=1, criterion="absolute_error").fit(X, y)
+    assert model.value_ == np.abs(model.predict(X) - y).sum() == 52
+    dataset = model.result_.problem.dataset
+    assert "error" not in model.tree_.to_text(dataset)
+    weights = np.arange(1, 10) / 10
+    shared = mt.OptimalTreeRegressor(max_depth=0, criterion="absolute_error", ccp_alpha=0.25)
+    assert shared.fit(X, y, sample_weight=weights).value_ == 1.25
+    theirs = DecisionTreeRegressor(max_depth=1, criterion="absolute_error").fit(X, y)
+    gap = mt.gap_of(theirs, model.result_.problem)
+    assert gap.value.number == np.abs(theirs.predict(X) - y).sum()
+    assert gap.bound == 52
