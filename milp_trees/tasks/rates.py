@@ -32,6 +32,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.common.logarithms import BITS, log_between, log_of_product, log_units
 from milp_trees.tasks.leaf_functions import LeafFunction, times_log_quotient
 from milp_trees.tasks.losses import LossParts, LossTask
+from milp_trees.tasks.targets import LARGEST
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -184,7 +185,12 @@ class RateTask(LossTask):
         return self._kept(dataset, "rates", lambda: self.rates(dataset))  # type: ignore[no-any-return]
 
     def _own(self, dataset: Dataset) -> _Own:
-        return self._kept(dataset, "own", lambda: _own_losses(self.known_rates(dataset)))  # type: ignore[no-any-return]
+        own = self._kept(dataset, "own", lambda: _own_losses(self.known_rates(dataset)))
+        if max(abs(own.low), abs(own.high)) * self.factor > LARGEST:
+            raise DataError(
+                f"The losses of the task {self.name} are too large for doubles on these rows; divide targets or weights by a large number."
+            )
+        return own  # type: ignore[no-any-return]
 
     def _scale(self, dataset: Dataset) -> _Scale:
         return self._kept(dataset, "scale", lambda: _scale(self.known_rates(dataset)))  # type: ignore[no-any-return]
