@@ -192,7 +192,7 @@ def _value_as_bound(value: Value, bound: Fraction | float, scale: Any) -> Fracti
 
 
 def _rounds(scale: Any) -> bool:
-    """Whether bounds are rationals that hold, below what was found by as much as rounding may be."""
+    """Whether bounds are rationals that hold whatever was rounded."""
     return bool(getattr(scale, "rational_bounds", False))
 
 
