@@ -21,7 +21,7 @@ from milp_trees.testing import check_separable, check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.definitions import definitions
 from milp_trees.testing.found_by_mutation import found_datasets
-from milp_trees.testing.task_data import random_datasets
+from milp_trees.testing.task_data import random_datasets, target_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of, square
 
 from .calls import Calls, Listening, listen
@@ -75,10 +75,12 @@ def examples(few: bool = False) -> list[Example]:
     few datasets, which call the same functions.
     """
     on, trees = (some_datasets(), 1) if few else (datasets(), 2)
+    numbers = target_datasets(3)
     made: list[Example] = [
-        (name, partial(check_task, registry.task(name)(**options), on))
+        (name, partial(check_task, task, numbers if task.predicts_numbers else on))
         for name in definitions()
         for options in [*options_of(name), *([FIVE[name]] if name in FIVE else [])]
+        for task in [registry.task(name)(**options)]
     ]
     limits = [*dict.fromkeys(c["name"] for c in CONSTRAINTS), "task-value", "precision"]
     for name in (*limits, "partial-auc", "trees"):
