@@ -287,7 +287,7 @@ class RateTask(LossTask):
                 f"The model does not fit the task {self.name}: a leaf predicts {predicted!r}, and predictions are numbers of at least 0."
             )
         given = Fraction(predicted)
-        return 1 / max(given, LEAST) if self.inverse else given
+        return 1 / (given or LEAST) if self.inverse else given
 
 
 _known: WeakKeyDictionary[Dataset, dict[Any, Any]] = WeakKeyDictionary()

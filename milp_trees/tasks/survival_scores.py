@@ -96,7 +96,7 @@ def brier_of_places(
     weights: np.ndarray,
     curves: Iterable[np.ndarray],
 ) -> float | None:
-    """`integrated_brier_score`, given the places of rows in the different times and every leaf's curve there."""
+    """The score from the places of rows in the different times and the curve of every leaf."""
     if len(grid) < 3:
         return None
     uncensored = _uncensored(place, len(grid), event, weights)

@@ -80,7 +80,7 @@ def data(seed: int) -> mt.Dataset:
 
 
 #: Tasks of numeric targets, with the number of those that they take.
-NUMERIC = {"squared-error": 2, "survival": 2, "poisson": 1, "gamma": 1}
+NUMERIC = {"squared-error": 2, "absolute-error": 1, "survival": 2, "poisson": 1, "gamma": 1}
 
 
 @cache
@@ -163,7 +163,7 @@ RELATIONS = EQUAL | {
 }
 #: Units of values that are sums over rows; the others are means, ratios and areas.
 SUMS = (
-    *("errors", "cost", "squared error", "half deviance", "deviance"),
+    *("errors", "cost", "squared error", "absolute error", "half deviance", "deviance"),
     *("Brier score", "log loss"),
 )
 #: Tasks whose value grows with costs, values and outcomes.

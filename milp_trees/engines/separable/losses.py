@@ -61,7 +61,12 @@ def _leaf_part(leaf: LeafFunction, n_sums: int) -> Any:
             "return (int(units) + rest,)",
         ]
     )
-    names: dict[str, Any] = {"__name__": __name__, "floor": math.floor, "frexp": math.frexp}
+    names: dict[str, Any] = {
+        "__name__": __name__,
+        "floor": math.floor,
+        "frexp": math.frexp,
+        "ldexp": math.ldexp,
+    }
     exec(text, names)
     return names["leaf"]
 
@@ -113,6 +118,23 @@ class WrittenDouble:
         return (
             WrittenDouble(self.lines, f"{parts}[0] * 2.0 if {small} else {parts}[0]"),
             WrittenDouble(self.lines, f"{parts}[1] - 1.0 if {small} else {parts}[1] + 0.0"),
+        )
+
+    def near(self, other: Any, half: int, _every: int) -> tuple[WrittenDouble, WrittenDouble]:
+        """The value times a power of two, near another one, and the power (`leaf_functions`).
+
+        The bits of a double are its exponent and mantissa, in units of 2^-52.
+        """
+        own, goal = (
+            WrittenDouble(self.lines, f"frexp({x} if {x} > 0.0 else 1.0)").name
+            for x in (self.name, other.name)
+        )
+        whole = [f"int({part}[0] * {2.0**53!r})" for part in (own, goal)]
+        bits = f"({own}[1] - {goal}[1]) * {2**52} + {whole[0]} - {whole[1]}"
+        power = WrittenDouble(self.lines, f"({bits} + {half}) >> 52").name
+        return (
+            WrittenDouble(self.lines, f"ldexp({self.name}, -{power})"),
+            WrittenDouble(self.lines, f"{power} + 0.0"),
         )
 
     def where_positive(self, other: Any) -> WrittenDouble:
