@@ -13,6 +13,7 @@ its criterion `poisson` of trees is half of the first. Reference: McCullagh and 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -49,9 +50,9 @@ class _Deviance(RateTask):
         w = [weights.whole[i] * int(dataset.row_counts[i]) for i in first.tolist()]
         return numbers, list(map(int, w)), [int(y[i]) for i in first.tolist()], kind
 
+    @abstractmethod
     def _refuse(self, y: np.ndarray, dataset: Dataset) -> None:
         """Raise DataError for targets of which there is no deviance."""
-        raise NotImplementedError
 
     def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
         one = self.normaliser(dataset)

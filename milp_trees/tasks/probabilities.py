@@ -18,6 +18,7 @@ forecasts expressed in terms of probability*.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -78,9 +79,9 @@ class ProbabilityTask(LossTask):
     #: Roundings of the leaf function besides those of every class.
     ulps: ClassVar[int]
 
+    @abstractmethod
     def _costs(self, counts: list[int], predicted: tuple[Fraction, ...]) -> Fraction:
         """Loss of a leaf with weights of classes and probabilities, in units of weight."""
-        raise NotImplementedError
 
     def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         K = len(_classes(dataset, self.name))

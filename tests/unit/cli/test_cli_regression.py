@@ -201,8 +201,6 @@ def test_amounts_are_read_as_numbers_where_they_are_named_so(tmp_path):
 
 
 def test_survival_is_taken_for_time_and_event(tmp_path):
-    if "survival" not in mt.registry.classes("tasks"):
-        pytest.skip("there is no task survival")
     rng = np.random.default_rng(3)
     a = rng.integers(0, 2, 120)
     time = np.round(rng.exponential(10 / (1 + 4 * a)), 2) + 0.01
