@@ -72,7 +72,8 @@ def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
         LeafOracle: (DECISION_CASES, decision_problem),
         NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
     }
-    names, make = cases[formulation.needs]
+    needs = formulation.needs  # of several kinds of views the first is shown
+    names, make = cases[needs[0] if isinstance(needs, tuple) else needs]
     if formulation.space is RuleLists:
         names, make = LIST_CASES, lambda name: list_problems()[name]
     for case, name in names.items():

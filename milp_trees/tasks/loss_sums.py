@@ -127,11 +127,11 @@ def chains_of(X: np.ndarray) -> list[list[int]]:
 class LossSums(LeafSums):
     """Leaves whose cost is a function of sums of real numbers.
 
+    Parameters that are not listed are those of `LeafSums`; the tie is part of `leaf_cost`, and
+    `exact` is False.
+
     Parameters
     ----------
-    X, features, counts, leaf_cost, split_costs, offset, scale, exact, rows, alias, row_weight, \
-    min_weight_leaf, treated, min_treated, structure, complements
-        See `LeafSums`. The tie is part of `leaf_cost`; `exact` is False.
     parts : int64 array of shape (n, U + 1)
         Sums of every row that the function takes, the first of which (such as the weight) is positive
         for rows that count, and the row's constant part of the loss in units.

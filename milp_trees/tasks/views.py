@@ -59,11 +59,10 @@ class CostMatrix(LeafSums):
 
     .. math:: Z = \sum_i c_{i,a(i)} + \text{leaf\_cost}\cdot\#\text{leaves} + \sum_{\text{branch nodes } v} \text{split\_costs}_{f(v)}.
 
+    Parameters that are not listed are those of `LeafSums`.
+
     Parameters
     ----------
-    X, features, counts, leaf_cost, split_costs, side, offset, scale, exact, rows, alias, \
-    row_weight, min_weight_leaf, treated, min_treated, structure, complements
-        See `LeafSums`.
     costs : int64 array of shape (n, K)
         Cost of every action on every row.
     actions : tuple, length K
