@@ -11,10 +11,14 @@ from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from ._oct_structure import entries, in_units
+from ._row_actions import add_row_actions, encode_row_actions
 
 
 def add_errors(m: Any, view: CostMatrix) -> None:
-    """Every row is in a leaf; every leaf predicts, and loses the gains of the other actions."""
+    """Every row is in a leaf; every leaf predicts, and loses the gains of the other actions.
+
+    Side constraints count what rows get.
+    """
     gain = in_units(gains(view)[0])
     m.gaining = pyo.Set(
         m.actions,
@@ -41,6 +45,8 @@ def add_errors(m: Any, view: CostMatrix) -> None:
         return (
             sum(m.gain[i, k] * m.l[i, t] for i in m.gaining[k]) - m.most[k] * m.P[t, k] <= m.e[t, k]
         )
+
+    add_row_actions(m, view, lambda m, i, t: m.l[i, t], lambda m, t, k: m.P[t, k], lambda m, t: 1)
 
 
 def add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
@@ -72,7 +78,7 @@ def add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
-    """Values of l, P, e and alpha."""
+    """Values of l, P, e, u and alpha."""
     gain = in_units(gains(m.view)[0])
     for t in m.leaves:
         here = end == t
@@ -85,6 +91,7 @@ def encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves
             m.e[t, k].set_value(
                 0 if k == leaves[t] else gain[here, k].sum().item(), skip_validation=True
             )
+    encode_row_actions(m, end, leaves)
 
 
 def gains(view: CostMatrix) -> tuple[np.ndarray, int]:

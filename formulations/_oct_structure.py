@@ -23,6 +23,7 @@ from milp_trees.models.nodes import Leaf
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
+from . import _row_actions as row_actions
 from . import _tree_structure as ts
 
 #: If the largest big-M of costs is above `MOST`, costs are counted in units that make it at most
@@ -78,7 +79,7 @@ def add_places(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
-    """Variables z, l, c, L and constraints (6), (7), (8), (18), (20)."""
+    """Variables z, l, c, L and constraints (6), (7), (8), (18), (20); side constraints."""
     add_places(m, view, space)
     m.c = pyo.Var(
         m.actions, m.leaves, domain=pyo.Binary, doc="c[k,t] = 1 iff leaf t predicts action k"
@@ -116,6 +117,14 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
             1 - m.c[k, t]
         )
 
+    row_actions.add_row_actions(
+        m,
+        view,
+        lambda m, i, t: m.z[i, t],
+        lambda m, t, k: m.c[k, t],
+        lambda m, t: m.l[t],
+    )
+
 
 def add_objective(m: Any, view: CostMatrix, splits: list[tuple[int, Any]]) -> None:
     """Costs of the leaves and of the splits.
@@ -141,7 +150,7 @@ def chosen_action(m: Any, t: int) -> Leaf:
 def encode_leaves(
     m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool
 ) -> None:
-    """Values of d, z, l, c and L.
+    """Values of d, z, l, c, L and u.
 
     Rows of a leaf above the lowest level go to its rightmost (or leftmost) leaf below.
     """
@@ -154,6 +163,7 @@ def encode_leaves(
         for k in m.actions:
             m.c[k, t].set_value(int(used and action[t] == k), skip_validation=True)
         m.L[t].set_value(regret[here, action[t]].sum().item() if used else 0, skip_validation=True)
+    row_actions.encode_row_actions(m, at, action)
 
 
 def encode_places(
@@ -196,12 +206,13 @@ def leaf_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     K, T, costly = view.n_actions, 2**space.depth, view.regret > 0
     base = place_sizes(view, space)
     labels = T * int(costly.sum() + K + costly.any(axis=0).sum())
-    return ModelSize(
+    size = ModelSize(
         base.variables + T * (1 + K),
         base.binaries + T * K,
         base.rows + T + K * T,
         base.nonzeros + T * (K + 1) + labels,
     )
+    return row_actions.added(size, row_actions.row_action_sizes(view, space, use_is_variable=True))
 
 
 # -- trees and arrays ------------------------------------------------------------------------------

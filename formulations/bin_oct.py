@@ -81,6 +81,7 @@ from ._columns import (
     write_threshold,
 )
 from ._oct_structure import cost_unit, leaves_below
+from ._row_actions import added, row_action_sizes
 
 
 @register
@@ -92,7 +93,6 @@ class BinOCT(TreeFormulation):
     title = "BinOCT (Verwer, Zhang)"
     reference = "https://doi.org/10.1609/aaai.v33i01.33011624"
     implied_integer = True
-    takes_side_rows = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         if len(set(view.split_costs.tolist())) > 1:
@@ -222,7 +222,8 @@ class BinOCT(TreeFormulation):
                 rows, nonzeros = rows + T, nonzeros + T * (n + 1)
             if space.limits_leaves:
                 rows, nonzeros = rows + 1, nonzeros + T
-        return ModelSize(binaries + n * T + T * K, binaries, rows, nonzeros)
+        size = ModelSize(binaries + n * T + T * K, binaries, rows, nonzeros)
+        return added(size, row_action_sizes(view, space, use_is_variable=False))
 
 
 # -- the model, part by part -----------------------------------------------------------------------

@@ -92,7 +92,6 @@ class OCT(TreeFormulation):
     name = "oct"
     title = "OCT (Bertsimas, Dunn)"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
-    takes_side_rows = False
 
     repair: str = "eps-min"
     repairs: ClassVar[tuple[str, ...]] = ("eps-min", "scalar", "d-shift", "z-le-d", "spo")

@@ -39,7 +39,6 @@ class OCTBinary(TreeFormulation):
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
     implied_integer = True
-    takes_side_rows = False
     redundant = parts.HIERARCHY
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
