@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._reached import LeafSizeCuts
+
 #: Violation below which a cut is not added. At integral points no cut may be missed, but a solver
 #: may violate a row by 1e-6, and then the same cut would be found again.
 INTEGRAL, FRACTIONAL = 1e-5, 1e-3
@@ -40,6 +42,8 @@ class BendersCuts:
         Columns of the variables; node v is at position v - 1.
     n_columns : int
         Number of columns of the model.
+    sizes : LeafSizeCuts, optional
+        Finds the cuts of a minimum leaf size.
     """
 
     X: np.ndarray
@@ -48,17 +52,23 @@ class BendersCuts:
     w: np.ndarray
     g: np.ndarray
     n_columns: int
+    sizes: LeafSizeCuts | None = None
 
     def separate(
         self, x: np.ndarray, integral: bool
     ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
-        """Rows g_i - (capacity of the cut) <= 0 that the point violates."""
+        """Rows g_i - (capacity of the cut) <= 0 that the point violates, and those of leaf sizes."""
+        tolerance = INTEGRAL if integral else FRACTIONAL
         flow, cut_left, cut_right = self._flows(x)
         violation = x[self.g] - flow
         order = np.argsort(-violation, kind="stable")[:MOST]
-        rows = order[violation[order] > (INTEGRAL if integral else FRACTIONAL)]
-        A = self._rows(rows, cut_left[rows], cut_right[rows])
-        return A, np.full(len(rows), -np.inf), np.zeros(len(rows))
+        rows = order[violation[order] > tolerance]
+        A, upper = self._rows(rows, cut_left[rows], cut_right[rows]), np.zeros(len(rows))
+        if self.sizes is not None:
+            small, held = self.sizes.separate(x, tolerance)
+            A = sparse.csr_matrix(sparse.vstack([A, small], format="csr"))
+            upper = np.concatenate([upper, held])
+        return A, np.full(len(upper), -np.inf), upper
 
     def _flows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Maximum flow of every row, and at every branch node the arcs in its minimum cut."""

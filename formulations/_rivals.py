@@ -66,17 +66,13 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
     pairs, joint = nearest_rivals(view, count)
     if not len(pairs) or not space.depth:
         return
-    n_scored, F = len(m.scored), view.n_features
-    position = np.zeros(view.n_rows, dtype=np.int64)
-    position[list(m.scored)] = np.arange(n_scored)
-    each = np.repeat(np.arange(len(pairs)), 2)
-    gained = sparse.csr_matrix(
-        (np.ones(len(each)), (each, position[pairs].ravel())), shape=(len(pairs), n_scored)
-    )
+    F = view.n_features
+    variables, gain = _gain_of_rows(m, view)
+    gained = gain[pairs[:, 0]] + gain[pairs[:, 1]]
     differ = sparse.csr_matrix(view.X[pairs[:, 0]] != view.X[pairs[:, 1]], dtype=float)
     tests = sparse.diags(joint - 2) @ differ
     A = sparse.hstack([gained, *[tests] * len(m.branch)], format="csr")
-    columns = [*m.g.values(), *(m.b[v, f] for v in m.branch for f in range(F))]
+    columns = [*variables, *(m.b[v, f] for v in m.branch for f in range(F))]
     lower = np.full(len(pairs), -np.inf)
     m.rivals = matrix_rows(
         columns,
@@ -87,10 +83,27 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
     )
 
 
+def _gain_of_rows(m: Any, view: CostMatrix) -> tuple[list[Any], sparse.csr_matrix]:
+    """Variables, and by how much each makes every row gain; shape (n, number of variables)."""
+    share, _ = gains.shares(view)
+    if view.side:
+        n, K = share.shape
+        rows, columns = np.repeat(np.arange(n), K), np.arange(n * K)
+        entries = (share.ravel(), (rows, columns))
+        gain = sparse.csr_matrix(entries, shape=(n, n * K))
+        gain.eliminate_zeros()
+        return [m.h[i, k] for i in range(n) for k in range(K)], gain
+    scored = list(m.scored)
+    entries = (np.ones(len(scored)), (scored, np.arange(len(scored))))
+    return list(m.g.values()), sparse.csr_matrix(entries, shape=(view.n_rows, len(scored)))
+
+
 def rival_sizes(view: CostMatrix, space: Trees, count: int) -> tuple[int, int]:
     """Rows and nonzeros of the cuts."""
     pairs, _ = nearest_rivals(view, count)
     if not space.depth:
         return 0, 0
     differ = int((view.X[pairs[:, 0]] != view.X[pairs[:, 1]]).sum())
-    return len(pairs), 2 * len(pairs) + (2**space.depth - 1) * differ
+    share, _ = gains.shares(view)
+    gained = np.count_nonzero(share[pairs]) if view.side else 2 * len(pairs)
+    return len(pairs), gained + (2**space.depth - 1) * differ

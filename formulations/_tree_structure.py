@@ -160,6 +160,58 @@ def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list
     m.side = matrix_rows(columns, A, lower, upper, doc="side constraints on the actions")
 
 
+def add_leaf_size(
+    m: Any, view: CostMatrix, space: Trees, inside: Callable[[Any, Any, Any], Any]
+) -> None:
+    """Predicting nodes hold enough rows, where `inside(m, i, v)` is 1 iff row i ends at node v."""
+    if space.min_samples_leaf <= 1:
+        return
+    m.count = pyo.Param(
+        m.rows,
+        initialize=dict(enumerate(view.counts.tolist())),
+        doc="original rows that row i stands for",
+    )
+
+    predicting = m.nodes if len(m.p) == len(m.nodes) else m.branch
+
+    @m.Constraint(predicting, doc="a predicting node holds at least min_samples_leaf rows")
+    def leaf_size(m: Any, v: Any) -> Any:
+        rows = sum(m.count[i] * inside(m, i, v) for i in m.rows)
+        return rows >= space.min_samples_leaf * m.p[v]
+
+
+def minimise_regret(m: Any, view: CostMatrix, variables: Callable[[int, int], list[Any]]) -> None:
+    """Costs and penalties, where the sum of `variables(i, k)` is 1 iff row i gets action k."""
+    splits, costs, constant = penalties(m, view)
+    terms = [
+        (int(view.regret[i, k]), x)
+        for i, k in np.argwhere(view.regret).tolist()
+        for x in variables(i, k)
+    ]
+    minimise(
+        m,
+        [c for c, _ in terms] + costs,
+        [x for _, x in terms] + splits,
+        int(view.base.sum()) + constant,
+        "cost of the chosen actions, and penalties",
+    )
+
+
+def with_sums(
+    size: ModelSize, view: CostMatrix, space: Trees, per_action: int, per_row: int = 0
+) -> ModelSize:
+    """A size with the rows of `add_side_rows` and, if `per_row` is given, of `add_leaf_size`.
+
+    Sums have `per_action` variables per row and action, and `per_row` per node and row.
+    """
+    entries = sum(int(np.count_nonzero(row.coefs)) for row in view.side)
+    rows, nonzeros = size.rows + len(view.side), size.nonzeros + per_action * entries
+    if space.min_samples_leaf > 1 and per_row:
+        V = 2 ** (space.depth + 1) - 1
+        rows, nonzeros = rows + V, nonzeros + V * (per_row * view.n_rows + 1)
+    return size._replace(rows=rows, nonzeros=nonzeros)
+
+
 # -- trees -----------------------------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@ from milp_trees.tasks.views import CostMatrix
 from . import _gains as gains
 from . import _tree_structure as ts
 from ._benders_cuts import BendersCuts
+from ._reached import LeafSizeCuts
 
 
 @register
@@ -44,8 +45,6 @@ class BendersOCT(TreeFormulation):
     name = "benders-oct"
     title = "BendersOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
-    takes_side_rows = False
-    takes_min_leaf = False
     sets_like = {"scored": "rows"}
     redundant = {
         "leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"
@@ -53,30 +52,40 @@ class BendersOCT(TreeFormulation):
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
-        ts.add_structure(m, view, space, binary_labels=False)
+        ts.add_structure(m, view, space, binary_labels=bool(view.side))
         gains.add_gains(m, view)
-        gains.minimise_cost(
-            m, view, [(i, m.g[i]) for i in m.scored], "cost of the actions chosen, and penalties"
-        )
+        gains.minimise_gains(m, view)
 
     def separator(self, m: Any, matrix: MatrixModel) -> BendersCuts:
         view: CostMatrix = m.view
         at = {id(v): j for j, v in enumerate(matrix.columns)}
-        share, largest = gains.shares(view)
-        scored = np.flatnonzero(largest)
+        # A unit of flow is a row with its shares, or with side constraints a row with one action.
+        if view.side:
+            rows = np.repeat(np.arange(view.n_rows), view.n_actions)
+            share = np.tile(np.eye(view.n_actions), (view.n_rows, 1))
+            limited = list(m.h.values())
+        else:
+            share, largest = gains.shares(view)
+            rows = np.flatnonzero(largest)
+            share, limited = share[rows], list(m.g.values())
 
         def columns(rows: Any, inner: Any, variable: Any) -> np.ndarray:
             return np.array(
                 [[at[id(variable[r, c])] for c in inner] for r in rows], dtype=np.int64
             ).reshape(len(rows), len(inner))
 
+        b = columns(m.branch, m.features, m.b)
+        least: int = m.space.min_samples_leaf
+        p = np.array([at[id(m.p[v])] for v in m.nodes], dtype=np.int64)
+        sizes = LeafSizeCuts(view.X, view.counts, least, b, p, matrix.n_variables)
         return BendersCuts(
-            X=view.X[scored],
-            share=share[scored],
-            b=columns(m.branch, m.features, m.b),
+            X=view.X[rows],
+            share=share,
+            b=b,
             w=columns(m.nodes, m.actions, m.w),
-            g=np.array([at[id(m.g[i])] for i in m.scored], dtype=np.int64),
+            g=np.array([at[id(x)] for x in limited], dtype=np.int64),
             n_columns=matrix.n_variables,
+            sizes=sizes if least > 1 else None,
         )
 
     def decode(self, m: Any) -> Tree:
@@ -88,7 +97,5 @@ class BendersOCT(TreeFormulation):
         gains.set_gains(m, splits, leaves)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
-        base = ts.structure_sizes(view, space, False)
-        return ModelSize(
-            base.variables + gains.counts(view)[0], base.binaries, base.rows, base.nonzeros
-        )
+        base = ts.structure_sizes(view, space, bool(view.side))
+        return gains.with_gains(base, view, space)

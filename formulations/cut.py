@@ -39,8 +39,6 @@ class Cut(TreeFormulation):
     title = "CUT (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
     implied_integer = True
-    takes_side_rows = False
-    takes_min_leaf = False
     sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = {
         **models.REDUNDANT,
@@ -57,7 +55,7 @@ class Cut(TreeFormulation):
                 doc="a row is right in the subtree of v only if it passes v (c = v)",
             )
             def connect(m: Any, i: Any, v: Any) -> Any:
-                return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, v]
+                return sum(models.at(m, i, u) for u in m.below[v]) <= m.q[i, v]
 
         if space.depth > 1 and m.scored:
             m.between = pyo.Set(
@@ -72,7 +70,7 @@ class Cut(TreeFormulation):
                 doc="a row is right in the subtree of v only if it passes every c above v",
             )
             def connect_above(m: Any, i: Any, c: Any, v: Any) -> Any:
-                return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, c]
+                return sum(models.at(m, i, u) for u in m.below[v]) <= m.q[i, c]
 
         models.minimise_cost(m, view)
 
@@ -88,6 +86,6 @@ class Cut(TreeFormulation):
         rows = n * ts.sum_of_depths(D)
         # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are
         # 2^d such nodes.
-        return ModelSize(
-            base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1)
-        )
+        sinks = models.sinks(view, space)
+        nonzeros = base.nonzeros + rows + sinks * (n * 2**D * D * (D + 1) - rows)
+        return ModelSize(base.variables, base.binaries, base.rows + rows, nonzeros)

@@ -37,8 +37,6 @@ class CutW(TreeFormulation):
     title = "CUT_W (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
     implied_integer = True
-    takes_side_rows = False
-    takes_min_leaf = False
     sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = models.REDUNDANT
 
@@ -54,7 +52,7 @@ class CutW(TreeFormulation):
                 m.scored, m.path, doc="a row is right at v only if it passes every c above v"
             )
             def connect(m: Any, i: Any, c: Any, v: Any) -> Any:
-                return m.s[i, v] <= m.q[i, c]
+                return models.at(m, i, v) <= m.q[i, c]
 
         models.minimise_cost(m, view)
 
@@ -67,4 +65,5 @@ class CutW(TreeFormulation):
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base, n = models.common_sizes(view, space)
         rows = n * ts.sum_of_depths(space.depth)
-        return ModelSize(base.variables, base.binaries, base.rows + rows, base.nonzeros + 2 * rows)
+        nonzeros = base.nonzeros + rows * (1 + models.sinks(view, space))
+        return ModelSize(base.variables, base.binaries, base.rows + rows, nonzeros)

@@ -124,11 +124,8 @@ class FlowOCT(TreeFormulation):
         if self.multi(view, space):
             rows = base.rows + n * (1 + 3 * B + T + K * V)
             nonzeros = base.nonzeros + n * (1 + B * (F + 5 + K) + T * (1 + K) + 2 * K * V)
-            for side in view.side:
-                rows, nonzeros = rows + 1, nonzeros + V * int((side.coefs != 0).sum())
-            if space.min_samples_leaf > 1:
-                rows, nonzeros = rows + V, nonzeros + V * (n * K + 1)
-            return ModelSize(base.variables + n * V * (1 + K), base.binaries, rows, nonzeros)
+            size = ModelSize(base.variables + n * V * (1 + K), base.binaries, rows, nonzeros)
+            return ts.with_sums(size, view, space, per_action=V, per_row=K)
         nonzeros = base.nonzeros + n * (B * (F + 6) + 2 * T + 2 * V)
         return ModelSize(
             base.variables + 2 * n * V, base.binaries, base.rows + n * (3 * B + T + V), nonzeros
@@ -210,30 +207,5 @@ def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
         return m.s[i, v, k] <= m.w[v, k]
 
     ts.add_side_rows(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])
-    if space.min_samples_leaf > 1:
-        m.count = pyo.Param(
-            m.rows,
-            initialize=dict(enumerate(view.counts.tolist())),
-            doc="original rows that row i stands for",
-        )
-
-        @m.Constraint(m.nodes, doc="a predicting node holds at least min_samples_leaf rows")
-        def leaf_size(m: Any, v: Any) -> Any:
-            return (
-                sum(m.count[i] * m.s[i, v, k] for i in m.rows for k in m.actions)
-                >= space.min_samples_leaf * m.p[v]
-            )
-
-    splits, costs, constant = ts.penalties(m, view)
-    pairs = [
-        (int(view.regret[i, k]), m.s[i, v, k])
-        for i, k in np.argwhere(view.regret).tolist()
-        for v in m.nodes
-    ]
-    ts.minimise(
-        m,
-        [c for c, _ in pairs] + costs,
-        [x for _, x in pairs] + splits,
-        int(view.base.sum()) + constant,
-        "cost of the chosen actions, and penalties",
-    )
+    ts.add_leaf_size(m, view, space, lambda m, i, v: sum(m.s[i, v, k] for k in m.actions))
+    ts.minimise_regret(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])

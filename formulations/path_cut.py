@@ -25,6 +25,22 @@ If the tests above Q and all p are integral, the rest is linear over one simplex
 :math:`b_{vf}` may be continuous on Q: a solver branches only on the tests above the last level; at
 depth 2, on the F tests of the root.
 
+**Side constraints** (`_row_labels`). :math:`h_{ik}=1` iff row i gets action k takes the place of
+:math:`g_i`, with the cuts of all paths for every action, and w and :math:`\ell` are binary:
+
+.. math::
+   \sum_kh_{ik}=1,\qquad h_{ik}\le\sum_{u\in P(t)}w_{uk}
+     +\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves }P(t)\text{ at }u}b_{uf}\quad(t\in T)
+
+and with labels per test the same with :math:`\sum_f\ell_{v,f,x_{if},k}`.
+
+**Minimum leaf size** (`_reached`). Where node v predicts, enough rows must be able to reach it; with
+labels per test so must those on both sides of a test of the last level,
+
+.. math:: \sum_{i:x_{if}=s}n_ia_{iv}\ge N_{\min}b_{vf}\qquad(v\in Q,\ f,\ s\in\{0,1\}),
+
+and :math:`b_{vf}` is then binary there too.
+
 **Rivals** (`rivals`): see `_rivals`. They raise the bound at the root, and improve it where the
 tree search cannot finish.
 
@@ -49,6 +65,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
+from . import _reached as reached
 from . import _tree_structure as ts
 from ._rivals import add_rivals, rival_sizes
 
@@ -71,9 +88,7 @@ class PathCut(TreeFormulation):
     title = "Path cuts (ours)"
     reference = "docs/reference/formulations.md"
     implied_integer = True
-    takes_side_rows = False
-    takes_min_leaf = False
-    sets_like = {"scored": "rows", "last": "nodes"}
+    sets_like = {"scored": "rows", "last": "nodes", "held": "nodes", "inner": "nodes"}
 
     #: HiGHS finds incumbents when it branches; its sub-MIP heuristics take two thirds of the time.
     suggested_options = {
@@ -116,12 +131,12 @@ class PathCut(TreeFormulation):
         ts.add_tests_by_row(m, view)
         gains.add_gains(m, view)
         if self.labels_per_test(space):
-            _declare_per_test(m, space)
+            _declare_per_test(m, view, space)
         else:
             _declare_plain(m, view, space)
         if self.rivals:
             add_rivals(m, view, space, self.rivals)
-        gains.minimise_cost(m, view, list(m.g.items()), "cost of the actions chosen, and penalties")
+        gains.minimise_gains(m, view)
 
     def decode(self, m: Any) -> Tree:
         return _decode_per_test(m) if hasattr(m, "l") else gains.decode_by_rows(m)
@@ -130,6 +145,8 @@ class PathCut(TreeFormulation):
         splits, leaves = ts.place(tree, m.view)
         (_encode_per_test if hasattr(m, "l") else ts.encode_structure)(m, splits, leaves)
         gains.set_gains(m, splits, leaves)
+        if m.component("a") is not None:
+            reached.set_reached(m, splits)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = (
@@ -137,19 +154,34 @@ class PathCut(TreeFormulation):
             if self.labels_per_test(space)
             else _plain_sizes(view, space)
         )
+        base = gains.with_gains(base, view, space)
         rows, nonzeros = rival_sizes(view, space, self.rivals) if self.rivals else (0, 0)
         return ModelSize(base.variables, base.binaries, base.rows + rows, base.nonzeros + nonzeros)
 
 
 def _plain_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     n, actions = gains.counts(view)
-    D, base = space.depth, ts.structure_sizes(view, space, False)
+    D, base = space.depth, ts.structure_sizes(view, space, bool(view.side))
     # A path has D + 1 labels. Half of the paths go left at a node, the others right, and every test
     # leaves one half of them.
     nonzeros = (
         base.nonzeros + 2**D * (n + (D + 1) * actions) + n * view.n_features * _leaving_tests(D)
     )
-    return ModelSize(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
+    size = ModelSize(base.variables, base.binaries, base.rows + 2**D * n, nonzeros)
+    return _with_leaf_size(size, view, space, D)
+
+
+def _with_leaf_size(size: ModelSize, view: CostMatrix, space: Trees, levels: int) -> ModelSize:
+    """A size with the minimum leaf size of the nodes on the first levels."""
+    if space.min_samples_leaf <= 1:
+        return size
+    variables, rows, nonzeros = reached.reached_sizes(view, levels)
+    nodes = 2 ** (levels + 1) - 1
+    return size._replace(
+        variables=size.variables + variables,
+        rows=size.rows + rows + nodes,
+        nonzeros=size.nonzeros + nonzeros + nodes * (view.n_rows + 1),
+    )
 
 
 def _per_test_sizes(view: CostMatrix, space: Trees) -> ModelSize:
@@ -167,7 +199,14 @@ def _per_test_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     )
     if space.limits_leaves and F:
         rows, nonzeros = rows + 1, nonzeros + B * F
-    return ModelSize(B * F + B * (1 + K) + 2 * Q * F * K + n, (B - Q) * F + B, rows, nonzeros)
+    binaries = (B - Q) * F + B
+    if view.side:
+        binaries += B * K + 2 * Q * F * K
+    if space.min_samples_leaf > 1:
+        binaries += Q * F
+        rows, nonzeros = rows + 2 * Q * F, nonzeros + Q * F * (view.n_rows + 2)
+    size = ModelSize(B * F + B * (1 + K) + 2 * Q * F * K, binaries, rows, nonzeros)
+    return _with_leaf_size(size, view, space, D - 1)
 
 
 def _leaving_tests(depth: int) -> int:
@@ -180,39 +219,37 @@ def _leaving_tests(depth: int) -> int:
 
 def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
     D = space.depth
-    ts.add_structure(m, view, space, binary_labels=False)
+    ts.add_structure(m, view, space, binary_labels=bool(view.side))
     _add_sides(m, range(2**D, 2 ** (D + 1)))
-
-    if not m.scored:
-        return
-
-    @m.Constraint(
-        m.scored,
+    if space.min_samples_leaf > 1:
+        reached.add_reached(m, view, space, D)
+    gains.limit_gains(
+        m,
         m.leaves,
-        doc="(Cut) of the path to a leaf: what it predicts, and the arcs that leave it",
+        lambda m, i, t, k: sum(m.w[u, k] for u in m.on_path[t]),
+        _leaving,
+        "(Cut) of the path to a leaf: what it predicts, and the arcs that leave it",
     )
-    def path(m: Any, i: Any, t: Any) -> Any:
-        return m.g[i] <= sum(
-            m.r[i, k] * m.w[u, k] for u in m.on_path[t] for k in m.gains[i]
-        ) + _leaving(m, i, t)
 
 
-def _declare_per_test(m: Any, space: Trees) -> None:
+def _declare_per_test(m: Any, view: CostMatrix, space: Trees) -> None:
     D = space.depth
+    labels = pyo.Binary if view.side else pyo.UnitInterval
+    last = pyo.Binary if space.min_samples_leaf > 1 else pyo.UnitInterval
     m.last = pyo.RangeSet(2 ** (D - 1), 2**D - 1, doc="last branch level Q")
     m.sides = pyo.RangeSet(0, 1, doc="sides s of a test (0: false, 1: true)")
     _add_sides(m, range(2 ** (D - 1), 2**D))
     m.b = pyo.Var(
         m.branch,
         m.features,
-        domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary,
+        domain=lambda m, v, f: last if v >= 2 ** (D - 1) else pyo.Binary,
         doc="b[v,f] = 1 iff node v tests f",
     )
     m.p = pyo.Var(m.branch, domain=pyo.Binary, doc="p[v] = 1 iff branch node v predicts")
     m.w = pyo.Var(
         m.branch,
         m.actions,
-        domain=pyo.UnitInterval,
+        domain=labels,
         doc="w[v,k] = 1 iff branch node v predicts action k",
     )
     m.l = pyo.Var(
@@ -220,7 +257,7 @@ def _declare_per_test(m: Any, space: Trees) -> None:
         m.features,
         m.sides,
         m.actions,
-        domain=pyo.UnitInterval,
+        domain=labels,
         doc="l[v,f,s,k] = 1 iff v tests f and predicts k on side s",
     )
 
@@ -239,20 +276,43 @@ def _declare_per_test(m: Any, space: Trees) -> None:
         return sum(m.l[v, f, s, k] for k in m.actions) == m.b[v, f]
 
     ts.add_split_limit(m, space)
+    if space.min_samples_leaf > 1:
+        _add_sizes_of_sides(m, view, space)
+    gains.limit_gains(
+        m,
+        m.last,
+        _label_with_test,
+        _leaving,
+        "(Cut) of the path to a node of the last branch level, with the labels below it",
+    )
 
-    if not m.scored:
-        return
+
+def _label_with_test(m: Any, i: Any, v: Any, k: Any) -> Any:
+    """Labels k of row i on the path to v, and on the side of the row below v."""
+    return (
+        sum(m.w[u, k] for u in m.on_path[v])
+        + sum(m.l[v, f, 0, k] for f in m.false[i])
+        + sum(m.l[v, f, 1, k] for f in m.true[i])
+    )
+
+
+def _add_sizes_of_sides(m: Any, view: CostMatrix, space: Trees) -> None:
+    """The minimum leaf size, of nodes that predict and of the sides of tests on the last level."""
+    reached.add_reached(m, view, space, space.depth - 1)
+    m.on_side = pyo.Set(
+        m.features,
+        m.sides,
+        initialize=lambda m, f, s: np.flatnonzero(view.X[:, f] == s).tolist(),
+        domain=pyo.Any,
+        doc="rows on side s of test f",
+    )
 
     @m.Constraint(
-        m.scored,
-        m.last,
-        doc="(Cut) of the path to a node of the last branch level, with the labels below it",
+        m.last, m.features, m.sides, doc="each side of a test holds at least min_samples_leaf rows"
     )
-    def path(m: Any, i: Any, v: Any) -> Any:
-        above = sum(m.r[i, k] * m.w[u, k] for u in m.on_path[v] for k in m.gains[i])
-        left = sum(m.r[i, k] * m.l[v, f, 0, k] for f in m.false[i] for k in m.gains[i])
-        right = sum(m.r[i, k] * m.l[v, f, 1, k] for f in m.true[i] for k in m.gains[i])
-        return m.g[i] <= above + _leaving(m, i, v) + left + right
+    def side_size(m: Any, v: Any, f: Any, s: Any) -> Any:
+        rows = sum(m.count[i] * m.a[i, v] for i in m.on_side[f, s])
+        return rows >= space.min_samples_leaf * m.b[v, f]
 
 
 def _add_sides(m: Any, nodes: range) -> None:

@@ -28,7 +28,7 @@ TREES, OF_EACH = 150, 2
 
 @check
 def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
-    """A tree that violates a limit is refused by `encode`, or encoded as an infeasible point.
+    """A tree that violates a limit is refused by `encode`, encoded as an infeasible point, or cut off.
 
     Limits are those on leaves and their rows, and side rows.
     """
@@ -39,6 +39,8 @@ def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
         except Exception:  # a model that cannot represent such a tree may raise any error
             continue
         if b.matrix.violation(x) > FEASIBLE:
+            continue
+        if b.separator is not None and len(b.separator.separate(x, True)[1]):
             continue
         wrong = problem.violations(decoded(formulation, problem, x).prune_empty(problem.dataset))
         demand(
