@@ -76,6 +76,14 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
     return columns
 
 
+def prices_differ(name: str, view: CostMatrix) -> str | None:
+    """Why a model whose splits cost what their column costs cannot take a view, or None."""
+    for column in numeric_columns(view):
+        if len(set(view.split_costs[list(column.tests)].tolist())) > 1:
+            return f"{name} prices splits by column, but tests of {column.name!r} differ in cost; flow-oct and state-flow can price tests."
+    return None
+
+
 def place(
     tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]
 ) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:

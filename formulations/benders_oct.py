@@ -14,7 +14,17 @@ There are too many of them to be listed. Violated cuts are added (`_benders_cuts
 fractional points of the relaxation; then in one tree search by a constraint handler, if the solver
 accepts lazy rows (SCIP), or else by solving again until none is violated.
 
-Reference: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965.
+**Side constraints** are rows of the master (`_row_labels`): :math:`h_{ik}=1` iff row i gets action k
+takes the place of :math:`g_i`, with cuts for every row and action,
+
+.. math:: h_{ik}\le\sum_{v\in S}w_{vk}+\sum_{v\in S\cap B,\,2v\notin S}\ \sum_{f:x_{if}=0}b_{vf}+\sum_{v\in S\cap B,\,2v+1\notin S}\ \sum_{f:x_{if}=1}b_{vf},
+
+the minimum cuts of the multi-sink flow (Jo et al. 2022). **A minimum leaf size** is kept by cuts
+that limit the rows which can reach a node (`_reached`); they are the projection of flows too.
+
+References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965;
+Jo, Aghaei, Benson, Gómez, Vayanos (2022), "Learning optimal fair classification trees",
+arXiv:2201.09932.
 """
 
 from __future__ import annotations

@@ -39,10 +39,13 @@ count:
 
 .. math::
    \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad
-   \sum_t\alpha_t\le\text{max leaves},\quad \min\dots+\lambda\sum_t\alpha_t,
+   \sum_t\alpha_t\le\text{max leaves},\quad
+   \min\dots+\lambda\sum_t\alpha_t+\sum_{v,j}(\text{split cost}_j)f_{vj},
 
 and (ours) :math:`s_v=1` lets a node test nothing and send every row left; without it a tree with a
-single leaf would be infeasible.
+single leaf would be infeasible. (If all splits cost the same, they are paid with the leaves, of
+which there is one more.) Side constraints (ours) count products of l and P, see
+`_row_actions`.
 
 References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear
 program formulation", AAAI 33; Hu, Rudin, Seltzer (2019), "Optimal sparse decision trees", NeurIPS
@@ -76,6 +79,7 @@ from ._columns import (
     n_bits,
     numeric_columns,
     place,
+    prices_differ,
     reached,
     read_threshold,
     write_threshold,
@@ -95,9 +99,7 @@ class BinOCT(TreeFormulation):
     implied_integer = True
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
-        if len(set(view.split_costs.tolist())) > 1:
-            return f"{self.name} has a complete tree and counts leaves only, so every split must cost the same; flow-oct and oct can price tests."
-        return None
+        return prices_differ(self.name, view)
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         columns, space = numeric_columns(view), _space(view, space)
@@ -137,18 +139,24 @@ class BinOCT(TreeFormulation):
         _add_tests(m, space, columns, counts_leaves)
         _add_thresholds(m, columns)
         add_errors(m, view)
+        self._minimise(m, view, columns)
+
+    def _minimise(self, m: Any, view: CostMatrix, columns: Sequence[Column]) -> None:
         unit = cost_unit(gains(view)[0])
         terms = [(unit, m.e[t, k]) for t in m.leaves for k in m.actions]
-        split = int(view.split_costs.max(initial=0))
+        # Where all splits cost the same they are paid with the leaves: splits = leaves - 1.
+        prices = [int(view.split_costs[column.tests[0]]) for column in columns]
+        split = prices[0] if len(set(prices)) == 1 else 0
         if view.leaf_cost or split:
             terms += [(view.leaf_cost + split, m.alpha[t]) for t in m.leaves]
-        constant = gains(view)[1] - split
+        if not split:
+            terms += [(prices[j], m.f[v, j]) for v in m.branch for j in m.columns if prices[j]]
         ts.minimise(
             m,
             [c for c, _ in terms],
             [x for _, x in terms],
-            constant,
-            "gains given away, and penalties (splits = leaves - 1)",
+            gains(view)[1] - split,
+            "gains given away, and penalties",
         )
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:

@@ -26,6 +26,9 @@ The numbers are the paper's. Its counts (16), (17) are substituted into (20), wh
 any costs, with the least big-M of every action. Its (21) only forbids a label that is not the
 cheapest, which minimisation does anyway. A node with d = 0 does not split: all its rows go right.
 
+**Side constraints** (ours) count products of z and c, see `_row_actions`. The best tree under them
+may have labels that are not the cheapest of their leaves, and (21) would exclude it.
+
 **The printed (13)**, :math:`\sum_ja_{jv}(x_{ij}+\epsilon_j)\le b_v+(1+\epsilon_{\max})(1-z_{it})`,
 leaves both ways open at such a node (a = b = 0): rows can go wherever their label is predicted, and
 the "optimum" is 0. `repair` names five solutions; all have the same optimum.
@@ -55,7 +58,15 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
-from ._columns import Column, branch, column_words, numeric_columns, place, reached
+from ._columns import (
+    Column,
+    branch,
+    column_words,
+    numeric_columns,
+    place,
+    prices_differ,
+    reached,
+)
 
 #: Largest number of thresholds of a column. The feasibility tolerance of solvers is 1e-6, and steps
 #: between the values of a column must be much larger.
@@ -113,11 +124,9 @@ class OCT(TreeFormulation):
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         for column in numeric_columns(view):
-            if len(set(view.split_costs[list(column.tests)].tolist())) > 1:
-                return f"{self.name} prices splits by column, but tests of {column.name!r} differ in cost; flow-oct and state-flow can price tests."
             if column.m > MOST_THRESHOLDS:
                 return f"{self.name} cannot tell {column.m} thresholds of {column.name!r} apart (at most {MOST_THRESHOLDS}); binarize with fewer."
-        return None
+        return prices_differ(self.name, view)
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         columns = numeric_columns(view)

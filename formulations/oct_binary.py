@@ -6,7 +6,7 @@ If every feature is 0/1 already, b and (3), (13), (14) of `oct` are replaced. Wi
 .. math:: \sum_{t\text{ left below }v}z_{it}\le e_{iv},\qquad \sum_{t\text{ right below }v}z_{it}\le1-e_{iv}\qquad(i,\ v\in B).
 
 A node that does not split has e = 0 and sends its rows to the right. Everything else is OCT: (2),
-(5)–(8), (18), (20).
+(5)–(8), (18), (20), and side constraints (`_row_actions`).
 
 Reference: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082;
 the form for binary features is well known and has no single source.

@@ -23,7 +23,8 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
     """Very small but readable problems that a formulation takes, by the names of their files.
 
     There is one per space. Trees have three rows, two thresholds of one numeric column, and depth
-    1; their targets are classes, or numbers. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
+    1; their targets are classes, or numbers. If the formulation takes them, there are four rows
+    with a side row and a minimum leaf size too. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
     """
     spaces, found = space_classes(formulation.space), {}
     for suite in suites():
@@ -32,6 +33,9 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
             found[f"{formulation.name}{more}.lp.txt"] = problem
     if len(found) < len(spaces):
         found[f"{formulation.name}.lp.txt"] = _of_trees(formulation)
+        limited = _limited_trees()
+        if formulation.unsupported(limited) is None:
+            found[f"{formulation.name}-limited.lp.txt"] = limited
     return found
 
 
@@ -47,6 +51,18 @@ def _of_trees(formulation: Formulation) -> Problem:
     if formulation.unsupported(classes) is None:
         return classes
     return Problem(numeric_dataset(x, y=[3, 7, 4]), AbsoluteError(), Trees(1))
+
+
+def _limited_trees() -> Problem:
+    """Few rows may be positive, and every leaf holds two rows."""
+    from milp_trees.tasks.classification import Accuracy
+    from milp_trees.tasks.constraints import Capacity
+    from milp_trees.testing._named import numeric_dataset
+
+    data = numeric_dataset({"x": [1, 1, 2, 4]}, y=["no", "no", "yes", "no"])
+    return Problem(
+        data, Accuracy(constraints=(Capacity("yes", at_most=2),)), Trees(1, min_samples_leaf=2)
+    )
 
 
 def golden_texts(formulation: Formulation) -> dict[str, str]:

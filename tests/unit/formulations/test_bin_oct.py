@@ -123,9 +123,20 @@ def test_below_an_early_leaf_all_leaves_predict_its_action():
     assert [m.P[t, 1].value for t in m.leaves] == [1, 1, 1, 1]
 
 
-def test_prices_per_test_are_refused():
-    view = problem("xor").presolved_view()
-    priced = replace(view, split_costs=np.array([1, 2]))
-    assert "every split must cost the same" in mt.registry.formulation("bin-oct").unsupported_view(
-        priced, Trees(2)
-    )
+def test_columns_have_prices_and_their_thresholds_have_not():
+    view = problem("adjacent_thresholds").presolved_view()
+    assert len(view.columns[0][1]) > 1
+    priced = replace(view, split_costs=np.arange(view.n_features))
+    formulation = mt.registry.formulation("bin-oct")
+    assert "prices splits by column" in formulation.unsupported_view(priced, Trees(2))
+    rng = np.random.default_rng(0)
+    data = mt.Dataset(rng.integers(0, 2, (12, 3)), y=rng.integers(0, 2, 12))
+    names = [feature.column for feature in data.features]
+    for prices in ({}, {names[0]: "1/30", names[2]: "1/7"}):
+        task = mt.Accuracy(leaf_penalty="1/50", feature_costs=prices)
+        requested = mt.Problem(data, task, Trees(2))
+        assert len(set(requested.presolved_view().split_costs.tolist())) == 1 + len(prices)
+        tree, value = optimum(requested)
+        best = mt.solve(requested, method="enumerate").predictor
+        view = requested.presolved_view()
+        assert view.objective(tree) == value == view.objective(best)

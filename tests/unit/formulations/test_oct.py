@@ -174,11 +174,3 @@ def test_more_thresholds_than_tolerances_can_tell_apart_are_refused(monkeypatch)
     assert "cannot tell 2 thresholds of 'x' apart" in mt.registry.formulation("oct").unsupported(
         toy()
     )
-
-
-def test_side_constraints_are_refused_with_the_sentence_that_names_who_takes_them():
-    for name in ("oct", "oct-binary", "bin-oct"):
-        assert (
-            "; lagrangian, state-flow-reduced, state-flow, flow-oct, enumerate and side-fronts can"
-            in mt.registry.formulation(name).unsupported(problem("parity"))
-        )
