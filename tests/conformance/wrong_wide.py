@@ -60,8 +60,8 @@ class FreePaths(PathCut):
         super().declare(m, view, space)
         if space.depth > 2:
             paths = m.component("path") or {}
-            last = max((v for _, v in paths), default=0)
-            drop(paths, lambda index: index[1] == last)
+            last = max((index[-1] for index in paths), default=0)
+            drop(paths, lambda index: index[-1] == last)
 
 
 class ShortRivals(PathCut):
@@ -71,9 +71,14 @@ class ShortRivals(PathCut):
         super().declare(m, view, space)
         if space.depth < 3 or m.component("rivals") is None:
             return
+        from milp_trees.formulations._gains import shares
         from milp_trees.formulations._rivals import nearest_rivals
 
         pairs, joint = nearest_rivals(view, 1)
+        share, _ = shares(view)
+
+        def gained(i):
+            return sum(share[i, k] * m.h[i, k] for k in m.actions) if view.side else m.g[i]
 
         m.short = pyo.ConstraintList(doc="too tight")
         for (i, j), most in zip(pairs.tolist(), joint.tolist(), strict=True):
@@ -83,7 +88,7 @@ class ShortRivals(PathCut):
                 if v < 4
                 for f in np.flatnonzero(view.X[i] != view.X[j]).tolist()
             )
-            m.short.add(m.g[i] + m.g[j] <= most + (2 - most) * tests)
+            m.short.add(gained(i) + gained(j) <= most + (2 - most) * tests)
 
 
 class OpenFifthSink(FlowOCT):
