@@ -318,6 +318,16 @@ def make_min_leaf_not_superadditive() -> Problem:
 
 
 @named
+def make_min_leaf_below_two_tests() -> Problem:
+    """A minimum leaf size at depth 3: rows that leave a path at its first test do not count below.
+
+    A model that asks only the last test of a path finds no error although one is needed.
+    """
+    X = [[1, 0], [0, 0], [0, 1], [0, 0], [0, 1], [1, 1]]
+    return accuracy(X, [1, 0, 1, 0, 1, 0], 3, min_samples_leaf=2)
+
+
+@named
 def make_costs_below_zero() -> Problem:
     """Cheapest actions with negative costs.
 
