@@ -38,6 +38,7 @@ class Cut(TreeFormulation):
     name = "cut"
     title = "CUT (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
+    changeable = frozenset({"leaves"})
     implied_integer = True
     sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = {

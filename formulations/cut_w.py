@@ -36,6 +36,7 @@ class CutW(TreeFormulation):
     name = "cut-w"
     title = "CUT_W (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
+    changeable = frozenset({"leaves"})
     implied_integer = True
     sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = models.REDUNDANT

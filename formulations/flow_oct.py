@@ -59,6 +59,7 @@ class FlowOCT(TreeFormulation):
     title = "FlowOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
     implied_integer = True
+    changeable = frozenset({"side", "leaves", "costs"})
 
     sinks: str = "auto"
 
@@ -91,6 +92,16 @@ class FlowOCT(TreeFormulation):
         @m.Constraint(m.rows, m.branch, doc="(1h) flow goes right only through a test that is true")
         def right(m: Any, i: Any, v: Any) -> Any:
             return m.z[i, 2 * v + 1] <= sum(m.b[v, f] for f in m.true[i])
+
+    def reprice(self, m: Any, view: CostMatrix, space: Trees) -> bool:
+        multi = m.s.dim() == 3
+        if self.multi(view, space) != multi:
+            return False
+        if not multi and not np.array_equal(view.labels[0], m.view.labels[0]):  # type: ignore[index]  # as in `multi`
+            return False
+        m.del_component(m.objective)
+        (_multi_cost if multi else _single_cost)(m, view)
+        return True
 
     def decode(self, m: Any) -> Tree:
         return ts.decode_structure(m)
@@ -137,7 +148,7 @@ def _needs_multi(view: CostMatrix, space: Trees) -> bool:
 
 
 def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
-    best, weight = view.labels  # type: ignore[misc]  # checked by the caller
+    best, _ = view.labels  # type: ignore[misc]  # checked by the caller
     m.y = pyo.Param(
         m.rows, initialize=dict(enumerate(best.tolist())), doc="y[i] cheapest action of row i"
     )
@@ -164,6 +175,11 @@ def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
     def sink(m: Any, i: Any, v: Any) -> Any:
         return m.s[i, v] <= m.w[v, m.y[i]]
 
+    _single_cost(m, view)
+
+
+def _single_cost(m: Any, view: CostMatrix) -> None:
+    _, weight = view.labels  # type: ignore[misc]  # checked by the caller
     splits, costs, constant = ts.penalties(m, view)
     rows = np.flatnonzero(weight).tolist()
     coefficients = [-int(weight[i]) for i in rows] + costs
@@ -208,4 +224,8 @@ def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
 
     ts.add_side_rows(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])
     ts.add_leaf_size(m, view, space, lambda m, i, v: sum(m.s[i, v, k] for k in m.actions))
+    _multi_cost(m, view)
+
+
+def _multi_cost(m: Any, view: CostMatrix) -> None:
     ts.minimise_regret(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])

@@ -103,6 +103,7 @@ class OCT(TreeFormulation):
     name = "oct"
     title = "OCT (Bertsimas, Dunn)"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
+    changeable = frozenset({"leaves"})
 
     repair: str = "eps-min"
     repairs: ClassVar[tuple[str, ...]] = ("eps-min", "scalar", "d-shift", "z-le-d", "spo")

@@ -38,6 +38,7 @@ class OCTBinary(TreeFormulation):
     name = "oct-binary"
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
+    changeable = frozenset({"leaves"})
     implied_integer = True
     redundant = parts.HIERARCHY
 

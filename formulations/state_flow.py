@@ -117,6 +117,7 @@ class StateFlow(TreeFormulation):
     default_rank = 70
     reference_rank = 60
     takes_structure = KINDS
+    changeable = frozenset({"side", "leaves"})
     space = (Trees, RuleLists)
     needs = (CostMatrix, LeafSums)
 
@@ -193,6 +194,12 @@ class StateFlow(TreeFormulation):
     def _extent(self, view: LeafSums, space: Any) -> Any:
         """What decides how much of the hypergraph is made, beside the space."""
         return None
+
+    def hand_on(self, m: Any, view: LeafSums, space: Any) -> None:
+        # Neither the bounds of side rows nor the limit on leaves decide what a state can do.
+        key = (space, self._extent(view, space))
+        view.memo[f"states of {self.label}"] = key, m.hypergraph
+        view.memo["states-seconds"] = 0.0
 
     def _hypergraph(self, view: LeafSums, space: Any) -> Any:
         from milp_trees.engines.hypergraph.all_states import enumerate_states

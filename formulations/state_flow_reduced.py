@@ -59,6 +59,7 @@ class StateFlowReduced(StateFlow):
     title = "State-flow, reduced by the Lagrangian bound (dp-derived)"
     shared_components = frozenset({"dp", "state-flow"})
     verification_rank = 30
+    changeable = frozenset()  # the bounds and the limits decide what is left out
     reference = "docs/reference/formulations.md"
     integral_relaxation = False
     proves = False

@@ -36,6 +36,8 @@ class BySize(Transformation):
         self.points: list[Point] = []
         self.seconds: float = 0.0
         self.limit: Limit | None = None
+        #: What the method keeps between the sizes, such as a model that stays built.
+        self.kept: dict[str, Any] = {}
 
     def apply(self) -> Steps:
         """The problem of every size; it starts from the tree of the size before.
@@ -48,7 +50,9 @@ class BySize(Transformation):
         for k in range(1, self.max_leaves + 1):
             start = self.points[-1].predictor if self.points else None
             space = self.problem.space.with_leaves(k)
-            result: Result = yield Step(replace(self.problem, space=space), start)
+            problem = replace(self.problem, space=space)
+            problem.keep_in(self.kept)
+            result: Result = yield Step(problem, start)
             if result.status.value in ("error", "unsupported"):
                 raise SolverFailure(f"{self.method} failed at {k} leaves: {result.message}")
             self.seconds, self.limit = self.seconds + result.seconds, result.limit or self.limit

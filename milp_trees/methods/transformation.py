@@ -122,6 +122,8 @@ class MethodSteps(Transformation):
         self.results: list[Result] = []
         self.stopped: Limit | None = None
         self.failed: Result | None = None
+        #: What the method keeps between the steps, such as a model that stays built.
+        self.kept: dict[str, Any] = {}
 
     @classmethod
     @abstractmethod
@@ -151,6 +153,7 @@ class MethodSteps(Transformation):
             self.stopped = Limit.TIME
             return None
         limits = replace(self.limits, time=left and left - step.reserved)
+        step.problem.keep_in(self.kept)
         try:
             result = self.method.step(step.problem, limits, step.start, step.progress)
         except Stopped as stopped:

@@ -119,6 +119,9 @@ class Formulation(ABC):
     #: Constraints (by name) that may be left out without changing the optimum, each with the reason
     #: for which it is in the model.
     redundant: ClassVar[Mapping[str, str]] = {}
+    #: Which numbers may change in a built model, whose other rows and columns they leave as they are:
+    #: words of `milp_trees.mip.persistent.CHANGEABLE`.
+    changeable: ClassVar[frozenset[str]] = frozenset()
     #: Options with which a solver is fast on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -291,6 +294,29 @@ class Formulation(ABC):
     def templates(self, view: Any, space: Any) -> bool:
         """Whether constraints may be templates: Pyomo makes none over an empty index set."""
         return True
+
+    def reprice(self, m: Any, view: Any, space: Any) -> bool:
+        """Give a built model the objective of a view that differs in its costs only.
+
+        Parameters
+        ----------
+        m : ConcreteModel
+            A model of this formulation; `m.view` is still the view that it was built from.
+        view : view of the task
+        space : Space
+
+        Returns
+        -------
+        bool
+            False if costs stand in other rows too, and the model has to be built again.
+        """
+        return False
+
+    def hand_on(self, m: Any, view: Any, space: Any) -> None:
+        """Give a view what a model's own view keeps of what was derived from it, where it holds.
+
+        The views differ in the numbers that `changeable` names.
+        """
 
     # -- what the package does with it ------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.methods.work import Sizes
-from milp_trees.mip import proving, relaxation
+from milp_trees.mip import persistent, proving, relaxation
 from milp_trees.mip.building import repaired
 from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
@@ -87,6 +87,8 @@ class FormulationMethod(Method):
         }
 
     def unsupported(self, problem: Problem) -> str | None:
+        if persistent.known_to_be_supported(self.formulation, problem):
+            return None
         return self.formulation.unsupported(
             problem.one_step() if problem.by_steps(self) else problem
         )
@@ -157,13 +159,19 @@ class FormulationMethod(Method):
                 self._solve(run)
         except KeyboardInterrupt:  # between two calls of the solver, which has its own answer to it
             run.stopped = Limit.INTERRUPTED
+        self._keep(run)
         return result(self, run)
+
+    def _keep(self, run: Run) -> None:
+        """Keep the model for the problems that follow, if it was solved as a whole."""
+        if run.stage is not None and run.compiled is not None and not run.wrong:
+            persistent.keep(self.formulation, run.problem, run.stage, run.compiled)
 
     def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
         """Solve a linear problem; it has costs of its own, so support is checked again."""
-        why = within(limits.time, lambda: self.formulation.unsupported(problem))
+        why = self.unsupported_within(limits, problem)
         if why:
             raise Unsupported(why)
         return self.search(problem, limits, start, progress)
@@ -190,15 +198,19 @@ class FormulationMethod(Method):
             run.record(None, None)
             run.start_info = {"accepted": None, "value": problem.value(start).number}
         with clock("build"):
-            if self.formulation.quick_size:
+            same = persistent.changed(self.formulation, problem)
+            if same is not None:
+                run.stage, run.compiled = same.stage, same.matrix
+            elif self.formulation.quick_size:
                 size = self.formulation.model_size(run.view, problem.space)
                 if why := too_many(size.nonzeros, run.limits):
                     raise Unsupported(f"{self.formulation.label} {why}")
                 if why := too_slow(size.nonzeros, run.limits):
                     raise NotInTime(f"{self.formulation.label} {why}")
             _look_at_memory(watch)
-        run.stages = self.formulation.stages(problem)
-        self._next_model(run, watch)
+        if same is None:
+            run.stages = self.formulation.stages(problem)
+            self._next_model(run, watch)
         why = self.solver.unsupported(run.matrix)
         if not why:
             with clock("encode"):

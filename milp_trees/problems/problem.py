@@ -123,6 +123,18 @@ class Problem:
         """Store the watch of the run."""
         self._views["watch"] = watch
 
+    @property
+    def kept(self) -> dict[str, Any] | None:
+        """What methods keep for the problems that follow, by names of their own.
+
+        It is None for a problem that is solved for itself.
+        """
+        return self._views.get("kept")
+
+    def keep_in(self, store: dict[str, Any]) -> None:
+        """Let methods keep in a store what they make for this problem and may use for the next."""
+        self._views["kept"] = store
+
     @cached_property
     def _views(self) -> dict[Any, Any]:
         return {}
@@ -143,12 +155,14 @@ class Problem:
     def without_views(self) -> Problem:
         """The same problem without any view, for runs whose preparation is to be timed.
 
-        It has the view that was handed over, if there is one.
+        It has the view that was handed over, if there is one, and the store of what methods keep.
         """
         fresh = Problem(self.dataset, self.task, self.space, self.question)
         handed = self._views.pop(_HANDED, None)
         if handed is not None:
             fresh._views[type(handed)] = handed
+        if self.kept is not None:
+            fresh.keep_in(self.kept)
         return fresh
 
     def hand_over(self) -> None:

@@ -119,6 +119,60 @@ class MatrixModel:
             self, A=stacked, row_lower=low, row_upper=up, row_labels=labels, row_indices=indices
         )
 
+    def without_rows(self, label: str) -> MatrixModel:
+        """The model without the rows of a label."""
+        stay = np.array([name != label for name in self.row_labels], dtype=bool)
+        if stay.all():
+            return self
+        labels = [name for name in self.row_labels if name != label]
+        indices = [i for i, there in zip(self.row_indices, stay, strict=True) if there]
+        return replace(
+            self,
+            A=sparse.csr_matrix(self.A[stay]),
+            row_lower=self.row_lower[stay],
+            row_upper=self.row_upper[stay],
+            row_labels=labels,
+            row_indices=indices,
+        )
+
+    def with_bounds(self, label: str, lower: np.ndarray, upper: np.ndarray) -> MatrixModel:
+        """The model in which the rows of a label have other sides.
+
+        Parameters
+        ----------
+        label : str
+            Name of their Pyomo constraint.
+        lower, upper : float arrays of shape (m,)
+            Sides of its m rows, which may be infinite.
+
+        Returns
+        -------
+        MatrixModel
+
+        Raises
+        ------
+        ValueError
+            It has another number of rows.
+        """
+        here = np.flatnonzero([name == label for name in self.row_labels])
+        if len(here) != len(lower):
+            raise ValueError(f"{self.name} has {len(here)} rows {label}, not {len(lower)}.")
+        low, up = self.row_lower.copy(), self.row_upper.copy()
+        low[here], up[here] = lower, upper
+        return replace(self, row_lower=low, row_upper=up)
+
+    def with_objective(self, m: Any) -> MatrixModel:
+        """The model with the current objective of its Pyomo model."""
+        import pyomo.environ as pyo
+        from pyomo.repn import generate_standard_repn
+
+        objective = next(m.component_data_objects(pyo.Objective, active=True))
+        form = generate_standard_repn(objective.expr)
+        position = {id(v): j for j, v in enumerate(self.columns)}
+        c = np.zeros(self.n_variables)
+        c[[position[id(v)] for v in form.linear_vars]] = form.linear_coefs
+        return replace(self, c=c, offset=float(form.constant))
+
     def relaxed(self) -> MatrixModel:
         """The linear relaxation."""
         return replace(self, integer=np.zeros_like(self.integer))

@@ -61,6 +61,12 @@ class MatrixRows(IndexedConstraint):  # type: ignore[misc]  # Pyomo has no types
     def items(self, sort: Any = None) -> Any:
         return ((i, self[i]) for i in range(len(self)))
 
+    def set_bounds(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Give the rows other sides, which may be infinite."""
+        self.row_lower = np.asarray(lower, dtype=float)
+        self.row_upper = np.asarray(upper, dtype=float)
+        self._data.clear()  # rows that were read have the sides of before
+
     def activate(self) -> None:
         """Activate the whole block; Pyomo's own method would make every row first."""
         ActiveComponent.activate(self)
