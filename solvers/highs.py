@@ -20,6 +20,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
 from ._common import Log, Trace, agrees, bounded_objective, finite, repeated
+from ._highs_rounds import solve_by_rounds
 
 #: HiGHS's message that a solution of the presolved problem does not solve the model
 #: (https://github.com/ERGO-Code/HiGHS/issues/2204).
@@ -65,6 +66,7 @@ class Highs(Solver):
             "memory",
             "files",
             "duals",
+            "lp-cuts",
         }
     )
     install = "pip install highspy"
@@ -80,6 +82,9 @@ class Highs(Solver):
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
         log = Log(job.limits.log_file)
         try:
+            if job.relax and job.lazy is not None:
+                run = Run(relaxation(job), job.options, Trace(emit), stop, log)
+                return solve_by_rounds(run, job)
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
             return self._branch_and_cut(job, Trace(emit), stop, log)

@@ -23,6 +23,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
 from ._common import Trace, agrees, bounded_objective, finite
+from ._soplex import solve_by_rounds
 
 #: A row counts as violated, and a point as infeasible, if the violation is larger than this, which
 #: is SCIP's own tolerance.
@@ -58,6 +59,7 @@ class Scip(Solver):
             "gap",
             "memory",
             "lazy",
+            "lp-cuts",
             "general-integers",
             "continuous",
             "files",
@@ -74,6 +76,10 @@ class Scip(Solver):
         import pyscipopt  # noqa: F401
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        if job.relax and job.lazy is not None:
+            from pyscipopt import Model
+
+            return solve_by_rounds(job, Trace(emit), stop, _version(Model()))
         if job.relax or not job.model.integer.any():
             job = replace(
                 job, model=job.model.relaxed(), start=None, lazy=None if job.relax else job.lazy

@@ -324,7 +324,7 @@ class FormulationMethod(Method):
             options = self.solver_options(run, relax)
             options.pop(relaxation.AS_LP_FIRST, None)
             request = Job(run.matrix, limits, None if relax else run.start, options, **job)
-            answer = solved(self.solver.name, request, None if relax else self._listener(run))
+            answer = solved(self.solver.name, request, self._listener(run, relax, request.lazy))
         else:
             answer = nothing_to_choose(run.matrix)
         answer = run.in_units(answer)
@@ -334,6 +334,8 @@ class FormulationMethod(Method):
         run.answers.append(answer)
         run.stopped = answer.limit
         run.cuts += answer.cuts
+        if answer.rows is not None:
+            run.compiled = run.matrix.with_rows(*answer.rows)
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
             self.keep_bound(run, answer, relax, finished)
@@ -362,11 +364,15 @@ class FormulationMethod(Method):
         if bound >= run.bound:
             run.bound, run.prover = bound, self.prover(run, answer)
 
-    def _listener(self, run: Run) -> Callable[[Event], None]:
+    def _listener(self, run: Run, relax: bool, lazy: Any) -> Callable[[Event], None] | None:
+        if relax and lazy is None:
+            return None  # its bound is recorded with its answer
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
             incumbent = event.incumbent if complete else None
+            if not complete and lazy is None and event.x is not None:
+                run.points.append(event.x)
             run.record(run.scaled(incumbent), run.covered(run.scaled(event.bound)))
 
         return listen

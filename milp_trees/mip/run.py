@@ -63,6 +63,8 @@ class Run:
     stopped: Limit | None = None
     answers: list[Answer] = field(default_factory=list)
     cuts: int = 0
+    #: Incumbents of the last search of a model that is completed by cuts.
+    points: list[np.ndarray] = field(default_factory=list)
     message: str = ""
     #: The sentence that explains why the model or its decoding is wrong; the result is then an
     #: error.

@@ -165,7 +165,8 @@ def run(
     if not found.found:
         raise SolverUnavailable(found.reason)
     for wanted, capability in (
-        (job.lazy is not None, "lazy"),
+        (job.lazy is not None and not job.relax, "lazy"),
+        (job.lazy is not None and job.relax, "lp-cuts"),
         (job.relax, "lp"),
         (job.file is not None, "files"),
     ):

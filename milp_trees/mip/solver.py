@@ -18,7 +18,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.results.result import Limit, Status
 
 if TYPE_CHECKING:
-    from milp_trees.mip.linear.matrix import MatrixModel, Separator
+    from milp_trees.mip.linear.matrix import MatrixModel, NewRows, Separator
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ class Answer:
     duals: np.ndarray | None = None
     seconds: float = 0.0
     cuts: int = 0
+    #: Rows that were found, and stay, where a relaxation is solved with its cuts.
+    rows: NewRows | None = None
     #: The objective that the solver itself reports for its point; `objective` is computed from the
     #: point, and the two are compared (`milp_trees.mip.checked`).
     claimed: float | None = None
@@ -87,7 +89,9 @@ class Job:
 
     With `file` the solver reads the model from this `.mps` file by itself, and branches on it;
     `model` is then what the file should hold, in the same order of columns, whose names in the file
-    are `names`. Only solvers that can do `files` are given such jobs.
+    are `names`. Only solvers that can do `files` are given such jobs. With `relax` and `lazy` the
+    relaxation is solved again and again, with the rows that `lazy` finds; solvers that can do
+    `lp-cuts` are given such jobs.
     """
 
     model: MatrixModel
@@ -113,6 +117,7 @@ CAPABILITIES: Mapping[str, str] = {
     "gap": "keeps a relative and an absolute gap",
     "memory": "keeps a memory limit by itself",
     "lazy": "takes rows that are found while it runs",
+    "lp-cuts": "keeps a linear program to which violated rows are added, round by round",
     "general-integers": "takes integer variables that are not binary",
     "continuous": "takes continuous variables",
     "files": "reads model files by itself",

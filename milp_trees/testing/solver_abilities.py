@@ -143,3 +143,23 @@ def lazy_rows(name: str) -> None:
     demand(answer.cuts > 0 and answer.start_accepted is not False, f"{answer.cuts} rows found.")
     cut_off = run(name, Job(part, ENOUGH, start=np.zeros(m.n_variables), lazy=rows))
     demand(not cut_off.start_accepted, "It accepts a start that the missing rows cut off.")
+
+
+def rows_of_relaxations(name: str) -> None:
+    """A relaxation with two of its rows gets those that it violates, and has the whole one's value."""
+    m = set_cover(7, 14, 30)
+    whole = (m.lower, m.upper, m.integer)
+    part = MatrixModel("part", m.c, m.offset, m.A[:2], m.row_lower[:2], m.row_upper[:2], *whole)
+    rows = Rows(m.A.tocsr(), m.row_lower)
+    answer = run(name, Job(part, ENOUGH, lazy=rows, relax=True))
+    value = run(name, Job(m, ENOUGH, relax=True)).objective
+    demand(answer.status is Status.OPTIMAL, f"Not optimal: {answer}.")
+    demand(near(answer.objective, value), f"{answer.objective} is not {value}.")
+    demand(near(answer.bound, value), f"The bound is {answer.bound}, not {value}.")
+    found = answer.rows
+    demand(found is not None and len(found.lower) == answer.cuts > 0, "It has not the rows.")
+    assert found is not None
+    again = run(name, Job(part.with_rows(*found), ENOUGH, relax=True)).objective
+    demand(near(again, value), f"With its rows the relaxation has the value {again}.")
+    ended = run(name, Job(part, Limits(time=20), lazy=rows, relax=True), stop=lambda: True)
+    demand(ended.limit is Limit.INTERRUPTED, f"It was to stop: {ended.status} {ended.limit}.")

@@ -32,6 +32,7 @@ from milp_trees.testing.solver_abilities import (
     lazy_rows,
     repeated_search,
     root_bound,
+    rows_of_relaxations,
     start,
     two_threads,
 )
@@ -203,6 +204,7 @@ SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "root bound": (root_bound, "root-bound"),
     "repeated search": (repeated_search, "seed"),
     "rows found on the way": (lazy_rows, "lazy"),
+    "rows of relaxations": (rows_of_relaxations, "lp-cuts"),
 }
 
 

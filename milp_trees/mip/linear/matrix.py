@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -213,6 +213,14 @@ class MatrixModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "columns": [], "row_labels": [], "row_indices": []}
+
+
+class NewRows(NamedTuple):
+    """Rows that are added to a model: `lower <= A x <= upper`."""
+
+    A: sparse.csr_matrix
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 class Separator(Protocol):
