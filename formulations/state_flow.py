@@ -118,6 +118,7 @@ class StateFlow(TreeFormulation):
     reference_rank = 60
     takes_structure = KINDS
     changeable = frozenset({"side", "leaves"})
+    leaves_out = "keeps one of several splits with the same rows on each side, and the cheapest action of a leaf"
     space = (Trees, RuleLists)
     needs = (CostMatrix, LeafSums)
 

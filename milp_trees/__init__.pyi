@@ -47,6 +47,8 @@ from .lists.rule_list import Rule as Rule
 from .lists.rule_list import RuleList as RuleList
 from .lists.space import RuleLists as RuleLists
 from .lists.write_rules import write_rules as write_rules
+from .mip.built import Built as Built
+from .mip.built import build as build
 from .mip.registry import registry as registry
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble
@@ -58,6 +60,7 @@ from .pruning.engines.min_cut.curve import prune_curve as prune_curve
 from .pruning.estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
 from .pruning.estimators.pruner import EnsemblePruner as EnsemblePruner
 from .pruning.space import PrunedEnsembles as PrunedEnsembles
+from .results.changed import ChangedModel as ChangedModel
 from .results.result import Result as Result
 from .solving.choose_size import choose_size as choose_size
 from .solving.gap import gap_of as gap_of

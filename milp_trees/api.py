@@ -12,9 +12,11 @@ from milp_trees.common.errors import DataError, Infeasible, NothingFound, Solver
 from milp_trees.common.limits import MAX_NONZEROS, Limits
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
+from milp_trees.mip.built import Built
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Status
+from milp_trees.solving.built import check_built, method_of
 from milp_trees.solving.solve import answer, path_of_sizes
 from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | Built,
     method: str | Method | Formulation | None = None,
     *,
+    solver: str | None = None,
     time_limit: float | None = 60.0,
     start: str | Tree | Ensemble | None = "auto",
     reference: str | None = "auto",
@@ -50,20 +53,24 @@ def solve(
     progress: Progress | None = None,
     proof: str | Path | None = None,
 ) -> Result:
-    """Solve one problem with one method.
+    """Solve one problem with one method, or a built model with a solver.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Built
+        For a model that was changed after `mt.build`, the solver's claims are in `result.changed`.
     method : str, Method or Formulation, optional
         An engine (`dp`), a heuristic (`cart`), or a formulation, with a solver (`flow-oct@highs`)
         or the default one (a `Formulation`). By default the first by `default_rank` that fits.
+    solver : str, optional
+        The solver of a built model; by default the one that comes with the package.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble, str or None, default="auto"
         A model to begin with, or the method that makes one (`"dp"`, `"cart"`), whose time does not
         count as time of the run. `"auto"`: an integer program begins with the default engine's
-        model, and the greedy tree over all thresholds is the answer if no other is as good.
+        model, and the greedy tree over all thresholds is the answer if no other is as good. A
+        built model begins with the values of its variables if this is `"model"`.
     reference : str or None, default="auto"
         Another method, which fills in `result.agrees`; if it cannot take the problem, the first by
         `reference_rank` that can. `"auto"` is that one, and judges integer programs only.
@@ -103,6 +110,12 @@ def solve(
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
+    if isinstance(problem, Built):
+        check_built(method, proof)
+        method, start = method_of(problem, solver, options, start)
+        problem, options = problem.problem, None
+    elif solver is not None:
+        raise DataError(f"Name the solver with its formulation: method='FORMULATION@{solver}'.")
     _check(problem)
     limits = Limits.asked(
         time_limit=time_limit,

@@ -122,6 +122,9 @@ class Formulation(ABC):
     #: Which numbers may change in a built model, whose other rows and columns they leave as they are:
     #: words of `milp_trees.mip.persistent.CHANGEABLE`.
     changeable: ClassVar[frozenset[str]] = frozenset()
+    #: Why the model does not hold every predictor of the space: those that are no better than
+    #: others are left out. Empty if it holds them all, so that further constraints may be added.
+    leaves_out: ClassVar[str] = ""
     #: Options with which a solver is fast on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -355,6 +358,23 @@ class Formulation(ABC):
             The formulation cannot take the problem, the data leave many thresholds open, or the
             model would be too large; the sentence gives the reason.
         """
+        self.check_buildable(problem, max_nonzeros)
+        m = self.assemble(problem)
+        return m if incomplete or self.whole(problem) else marked_incomplete(m, self.name)
+
+    def check_buildable(self, problem: Problem, max_nonzeros: int | None = MAX_NONZEROS) -> None:
+        """Raise the error that `build` raises for a problem that it cannot build.
+
+        Parameters
+        ----------
+        problem : Problem
+        max_nonzeros : int or None, default=20 million
+
+        Raises
+        ------
+        Unsupported
+            As for `build`.
+        """
         refuse_open(self.name, problem)
         why = self.unsupported(problem)
         if why:
@@ -363,16 +383,27 @@ class Formulation(ABC):
             size = self.model_size(self.presolved_view(problem), problem.space)
             if why := too_many(size.nonzeros, Limits(nonzeros=max_nonzeros)):
                 raise Unsupported(f"{self.label} {why}")
-        m = self.assemble(problem)
-        return m if incomplete or self.whole(problem) else marked_incomplete(m, self.name)
 
-    def assemble(self, problem: Problem) -> Any:
-        """The Pyomo model of a problem that is known to be supported."""
+    def assemble(self, problem: Problem, block: Any = None, templates: bool = True) -> Any:
+        """The Pyomo model of a problem that is known to be supported.
+
+        Parameters
+        ----------
+        problem : Problem
+        block : Block, optional
+            Gets the components; by default a new model.
+        templates : bool, default=True
+            Whether constraints may be templates, which Pyomo's file writers do not take.
+
+        Returns
+        -------
+        ConcreteModel or Block
+        """
         import pyomo.environ as pyo
 
-        m = pyo.ConcreteModel(name=self.name)
+        m = pyo.ConcreteModel(name=self.name) if block is None else block
         m.view, m.space = self.presolved_view(problem), problem.space
-        with fast_building(self.templates(m.view, m.space)):
+        with fast_building(templates and self.templates(m.view, m.space)):
             self.declare(m, m.view, m.space)
         return m
 

@@ -35,7 +35,6 @@ from milp_trees.mip.run import (
     result,
     round_up,
     solved,
-    solver_gap,
 )
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
@@ -133,7 +132,7 @@ class FormulationMethod(Method):
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         self.formulation.warm_up(problem.space)
-        run = Run(problem, limits, Clock(), Trace(progress))
+        run = self._run_of(problem, limits, progress)
         try:
             with (
                 repaired(),
@@ -149,10 +148,10 @@ class FormulationMethod(Method):
             else:
                 run.take_incumbent()
             run.message = worded(UNBUILT[run.stopped])
-            return result(self, run)
+            return self._result_of(run)
         if why:
             return replace(
-                result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={}
+                self._result_of(run), status=Status.UNSUPPORTED, message=why, solutions=(), start={}
             )
         try:
             with repaired():
@@ -160,6 +159,14 @@ class FormulationMethod(Method):
         except KeyboardInterrupt:  # between two calls of the solver, which has its own answer to it
             run.stopped = Limit.INTERRUPTED
         self._keep(run)
+        return self._result_of(run)
+
+    def _run_of(self, problem: Problem, limits: Limits, progress: Progress | None) -> Run:
+        """The state of a run that begins."""
+        return Run(problem, limits, Clock(), Trace(progress))
+
+    def _result_of(self, run: Run) -> Result:
+        """The result of a run that has ended."""
         return result(self, run)
 
     def _keep(self, run: Run) -> None:
@@ -319,8 +326,7 @@ class FormulationMethod(Method):
             return None
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
-            gap = solver_gap(run.view) / run.unit
-            limits = replace(run.limits, time=deadline.left, abs_gap=gap)
+            limits = replace(run.limits, time=deadline.left, abs_gap=run.solver_gap)
             options = self.solver_options(run, relax)
             options.pop(relaxation.AS_LP_FIRST, None)
             request = Job(run.matrix, limits, None if relax else run.start, options, **job)

@@ -94,6 +94,11 @@ class Run:
         callback = current_callback()
         return end if callback is None else replace(end, sooner=callback.stops)
 
+    @property
+    def solver_gap(self) -> float:
+        """The absolute gap at which the solver may stop, in units of the model's objective."""
+        return solver_gap(self.view) / self.unit
+
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
 

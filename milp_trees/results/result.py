@@ -13,6 +13,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.shown import Shown
+from milp_trees.results.changed import ChangedModel
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.html_tables import row_html
@@ -151,6 +152,9 @@ class Result(Exportable):
         The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes`, the
         `seconds` it took, and `checked`: whether a checker accepted the file. None if none was
         written.
+    changed : ChangedModel or None
+        What the solver claims about a model that the user changed (`mt.build`). The result itself
+        then holds no bound: it says what the decoded model is worth in the problem.
     """
 
     problem: Problem
@@ -181,6 +185,7 @@ class Result(Exportable):
     found_by: str = ""
     reference: str | None = None
     transformation: str = ""
+    changed: ChangedModel | None = None
 
     def __post_init__(self) -> None:
         dataset = self.problem.dataset
@@ -331,6 +336,8 @@ class Result(Exportable):
         out["thresholds"] = sentence(out)
         if self.complete is not None:
             out["front"] = front_json(self)
+        if self.changed is not None:
+            out["changed"] = self.changed.to_json()
         plain: dict[str, Any] = json_safe(out)
         return plain
 
@@ -411,7 +418,8 @@ class Result(Exportable):
         """Method, status, value, bound and seconds in one line."""
         limit = f" ({self.limit.value} limit)" if self.limit else ""
         bound = "" if self.bound is None else f", bound {self.bound:.10g}"
-        return f"{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s"
+        changed = "" if self.changed is None else f"; {self.changed.line}"
+        return f"{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s{changed}"
 
 
 def bound_of(result: Result) -> Fraction | float | None:

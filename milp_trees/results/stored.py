@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError
+from milp_trees.results.changed import ChangedModel
 from milp_trees.results.front import read_coordinates, read_exact
 from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import (
@@ -91,4 +92,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         found_by=data.get("found_by", ""),
         transformation=data.get("transformation", ""),
         reference=data.get("reference"),
+        changed=ChangedModel.from_json(data["changed"]) if data.get("changed") else None,
     )

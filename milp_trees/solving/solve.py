@@ -80,6 +80,8 @@ def answer(
         result = _with_times(result, clock)
         if result.limit is not None and result.limit.by_user:
             return result
+        if result.changed is not None:  # others answer the problem, and not the changed model
+            return result
         oracle = None
         if modelled or reference != AUTO or (reference_engines and chosen.reference_rank is None):
             oracle = reference_of(chosen.label, problem, reference, quick=not modelled)

@@ -309,6 +309,28 @@ def compile_model(m: Any) -> MatrixModel:
     )
 
 
+def compile_with_fixed(m: Any) -> MatrixModel:
+    """The matrix of a model in which a fixed variable is a column whose bounds are its value.
+
+    Pyomo's standard form puts the value of a fixed variable into the rows.
+    """
+    import pyomo.environ as pyo
+
+    fixed = [v for v in m.component_data_objects(pyo.Var, active=True) if v.fixed]
+    for v in fixed:
+        v.fixed = False
+    try:
+        model = compile_model(m)
+    finally:
+        for v in fixed:
+            v.fixed = True
+    position = {id(v): j for j, v in enumerate(model.columns)}
+    lower, upper = model.lower.copy(), model.upper.copy()
+    for v in fixed:
+        lower[position[id(v)]] = upper[position[id(v)]] = v.value
+    return replace(model, lower=lower, upper=upper)
+
+
 @contextlib.contextmanager
 def pyomo_without(phrase: str) -> Iterator[None]:
     """Within this block Pyomo logs no message that contains a phrase."""

@@ -1,0 +1,96 @@
+"""The tree of a point of a changed model, and whether it stands for that point.
+
+A decoded tree says nothing about variables of the model that do not follow from it: a flow that is
+not sent although it could be, an action that is chosen by halves. If a constraint of the user rests
+on these, the tree does not keep it although the point does. So the tree is written into the model
+again, with the values of the added variables, and the rows are looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from milp_trees.mip.built import Built
+    from milp_trees.mip.linear.matrix import MatrixModel
+
+#: A row or bound that a point breaks by more than this is broken.
+TOLERANCE = 1e-6
+#: Largest number of rows that are told.
+MOST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A decoded tree.
+
+    Parameters
+    ----------
+    predictor : Tree, RuleList or Ensemble
+    point : float array
+        The values that were read.
+    wrong : str
+        Why the tree does not stand for the point; empty if it does.
+    """
+
+    predictor: Any
+    point: np.ndarray
+    wrong: str = ""
+
+
+def read_back(built: Built, matrix: MatrixModel, x: np.ndarray) -> Reading:
+    """The tree of a point, in the simplest form that keeps the changed model.
+
+    Parts of the tree that no row reaches are left out, unless a constraint of the user asks for
+    them. The model has the values of the point afterwards.
+    """
+    matrix.load(x)
+    problem, view = built.problem, built.view
+    raw = built.formulation.decode(built.model)
+    simple = problem.space.simplify(raw, view)
+    wrong: tuple[str, ...] = ()
+    for tree in (simple, raw):
+        try:
+            built.formulation.encode(tree, built.model)
+        except LookupError as why:
+            wrong = (f"it holds no such {problem.space.noun} ({why}).",)
+            continue
+        again = matrix.values()
+        matrix.load(x)
+        wrong = broken(matrix, again)
+        if not wrong:
+            return Reading(tree, x)
+    matrix.load(x)
+    return Reading(
+        simple,
+        x,
+        f"The solution keeps your changes, but the {problem.space.noun} that it describes does not when it is written into the model again: {wrong[0]} "
+        f"A constraint or objective of yours uses variables that do not follow from the {problem.space.noun}; use others, or declare them binary.",
+    )
+
+
+def broken(matrix: MatrixModel, x: np.ndarray) -> tuple[str, ...]:
+    """A sentence for each of the rows and bounds that a point breaks most."""
+    activity = matrix.A @ x
+    rows = np.maximum(matrix.row_lower - activity, activity - matrix.row_upper)
+    columns = np.maximum(matrix.lower - x, x - matrix.upper)
+    columns = np.maximum(columns, np.abs(x - np.rint(x)) * matrix.integer)
+    told = []
+    for amounts, kind in ((rows, "constraint"), (columns, "variable")):
+        worst = np.argsort(-amounts, kind="stable")[:MOST]
+        for i in worst[amounts[worst] > TOLERANCE].tolist():
+            name = _row_name(matrix, i) if kind == "constraint" else matrix.columns[i].name
+            what = "is broken" if kind == "constraint" else "is out of its bounds or domain"
+            told.append((amounts[i], f"The {kind} {name} {what} by {amounts[i]:.6g}."))
+    return tuple(sentence for _, sentence in sorted(told, key=lambda one: -one[0])[:MOST])
+
+
+def _row_name(matrix: MatrixModel, row: int) -> str:
+    index = matrix.row_indices[row]
+    if index is None:
+        return matrix.row_labels[row]
+    listed = ",".join(map(str, index)) if isinstance(index, tuple) else str(index)
+    return f"{matrix.row_labels[row]}[{listed}]"
