@@ -96,6 +96,8 @@ class BinOCT(TreeFormulation):
     name = "bin-oct"
     title = "BinOCT (Verwer, Zhang)"
     reference = "https://doi.org/10.1609/aaai.v33i01.33011624"
+    tests_in = None
+    other_sides = "rows below a threshold go left"
     implied_integer = True
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:

@@ -104,6 +104,8 @@ class OCT(TreeFormulation):
     title = "OCT (Bertsimas, Dunn)"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
     changeable = frozenset({"leaves"})
+    tests_in = None
+    other_sides = "rows below a threshold go left"
 
     repair: str = "eps-min"
     repairs: ClassVar[tuple[str, ...]] = ("eps-min", "scalar", "d-shift", "z-le-d", "spo")

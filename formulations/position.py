@@ -63,6 +63,7 @@ class Position(TreeFormulation):
     implied_integer = True
     has_full_tree = False
     takes_structure = frozenset({DefaultOnly.kind})
+    leaves_out = "has no more positions than a list has that is better than a known one"
     redundant = {
         "in_order": "an empty position between two rules means the same as one at the end; without the row every list has many copies",
         "once": "a rule with an antecedent that an earlier one has captures nothing, and has a price of at least 0",

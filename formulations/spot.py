@@ -96,6 +96,8 @@ class SPOT(Formulation):
     default_rank = 80
     title = "SPOT (Elmachtoub, Liang, McNellis)"
     reference = "https://proceedings.mlr.press/v119/elmachtoub20a.html"
+    tests_in = None
+    other_sides = "rows below a threshold go left"
     space = Trees
     needs = LeafOracle
     takes_min_leaf = True

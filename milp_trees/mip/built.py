@@ -112,7 +112,7 @@ class Built:
         Unsupported
             Presolve dropped it as constant, or keeps its opposite.
         """
-        return self._tests.find(name)
+        return self._indexed().find(name)
 
     def tests_of(self, column: str) -> list[BuiltTest]:
         """The indices in the model of all tests of a column, thresholds in increasing order.
@@ -133,7 +133,7 @@ class Built:
         Unsupported
             Presolve keeps the opposite of one of them.
         """
-        return self._tests.of_column(column)
+        return self._indexed().of_column(column)
 
     def columns_of(self, test: int) -> tuple[str, ...]:
         """The columns that an index of the model asks about.
@@ -148,6 +148,33 @@ class Built:
             Several if presolve dropped equal tests of other columns.
         """
         return self._tests.columns_of(int(test))
+
+    def columns(self, column: str) -> list[int]:
+        """The indices of a column in a model whose variables are about columns and thresholds.
+
+        Parameters
+        ----------
+        column : str
+
+        Returns
+        -------
+        list of int
+            Indices of the model's set `columns`. Several if the column has missing values.
+
+        Raises
+        ------
+        Unsupported
+            The variables of the model are about tests; `tests_of` has their indices.
+        UnknownName
+            No test of the problem asks about the column.
+        """
+        if self.formulation.tests_in is not None:
+            raise Unsupported(
+                f"The variables of {self.formulation.label} are about tests; ask built.tests_of({column!r})."
+            )
+        asked = {int(f) for f in self._tests.of_column(column)}
+        groups = enumerate(fs for _, fs in self.view.columns)
+        return [j for j, fs in groups if not asked.isdisjoint(fs)]
 
     def rows_of(self, row: int | Iterable[int]) -> Any:
         """The index in the model of a row of the dataset.
@@ -201,6 +228,10 @@ class Built:
         if strange:
             raise DataError(
                 f"A way to a node consists of 'left' and 'right', such as built.node('left', 'right'); got {strange[0]!r}."
+            )
+        if path and self.formulation.other_sides:
+            raise Unsupported(
+                f"In the model of {self.formulation.label} {self.formulation.other_sides}, so what is left of a node there depends on its test; built.leaves are all leaves, or take a formulation with the sides of the tree{_others(self.problem, tests=True)}."
             )
         depth = self.problem.trees.depth
         if len(path) > depth:
@@ -331,6 +362,14 @@ class Built:
             self._known["tests"] = ModelTests(self.problem, self.view, self.formulation.label)
         found: ModelTests = self._known["tests"]
         return found
+
+    def _indexed(self) -> ModelTests:
+        """The tests, for a model whose variables have them as indices."""
+        if self.formulation.tests_in is None:
+            raise Unsupported(
+                f"The variables of {self.formulation.label} are about columns and thresholds, so a test has no index; ask built.columns('COLUMN'), or take a formulation with a variable per test{_others(self.problem, tests=True)}."
+            )
+        return self._tests
 
     @property
     def _rows(self) -> np.ndarray:
@@ -473,12 +512,13 @@ def _presolved(formulation: Any, presolve: Any) -> Any:
     return replace(formulation, **{name: value for name, value in off.items() if name in known})
 
 
-def _others(problem: Problem) -> str:
+def _others(problem: Problem, tests: bool = False) -> str:
     """Formulations that take a problem and hold every predictor, as words in brackets."""
     names = []
     for name in registry.formulations_for(problem):
         other: Any = registry.formulation(name)
-        if not other.leaves_out and other.complete and other.unsupported(problem) is None:
+        whole = not other.leaves_out and other.complete and (other.tests_in or not tests)
+        if whole and other.unsupported(problem) is None:
             names.append(name)
     return f" ({', '.join(names[:4])})" if names else ""
 

@@ -244,14 +244,15 @@ class BuiltMethod(FormulationMethod):
 
     def _result_of(self, run: Run) -> Result:
         assert isinstance(run, ChangedRun)
-        tree, wrong = None, ""
+        tree, wrong, note = None, "", ""
         if run.point is not None:
             with run.clock("decode"):
                 found = read_back(self.built, run.matrix, run.point)
-            tree, wrong = found.predictor, found.wrong or self._refuted(run, found.predictor)
+            tree, note = found.predictor, found.note
+            wrong = found.wrong or self._refuted(run, found.predictor)
         status = _status(run) if not wrong else Status.ERROR
         what = run.changes
-        message = wrong or run.message or self._why_none(run, status)
+        message = wrong or run.message or note or self._why_none(run, status)
         accepted = [a.start_accepted for a in run.answers if a.start_accepted is not None]
         if run.start_info.get("accepted", False) is None:
             run.start_info["accepted"] = accepted[-1] if accepted else None

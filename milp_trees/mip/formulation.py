@@ -125,6 +125,10 @@ class Formulation(ABC):
     #: Why the model does not hold every predictor of the space: those that are no better than
     #: others are left out. Empty if it holds them all, so that further constraints may be added.
     leaves_out: ClassVar[str] = ""
+    #: The set of the model in which tests have indices; None if its variables are about columns.
+    tests_in: ClassVar[str | None] = "features"
+    #: Why the left child of a node is not where its test is answered no; empty if it is.
+    other_sides: ClassVar[str] = ""
     #: Options with which a solver is fast on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

@@ -34,11 +34,14 @@ class Reading:
         The values that were read.
     wrong : str
         Why the tree does not stand for the point; empty if it does.
+    note : str
+        What the tree leaves out of the solution.
     """
 
     predictor: Any
     point: np.ndarray
     wrong: str = ""
+    note: str = ""
 
 
 def read_back(built: Built, matrix: MatrixModel, x: np.ndarray) -> Reading:
@@ -61,8 +64,13 @@ def read_back(built: Built, matrix: MatrixModel, x: np.ndarray) -> Reading:
         again = matrix.values()
         matrix.load(x)
         wrong = broken(matrix, again)
-        if not wrong:
-            return Reading(tree, x)
+        if wrong:
+            continue
+        if tree is raw and problem.violations(raw) and not problem.violations(simple):
+            noun = problem.space.noun
+            note = f"Parts of the solution that no row reaches were left out of the {noun}; the changed model holds it only with them."
+            return Reading(simple, x, note=note)
+        return Reading(tree, x)
     matrix.load(x)
     return Reading(
         simple,
