@@ -82,6 +82,13 @@ class Built:
         return self.model.model()
 
     @property
+    def parts(self) -> list[Built]:
+        """This one, and the others that were built into blocks of the same model."""
+        blocks = self.whole.block_data_objects(active=True)
+        found = [b.built for b in blocks if isinstance(getattr(b, "built", None), Built)]
+        return [self, *(one for one in found if one.model is not self.model)]
+
+    @property
     def cost(self) -> Any:
         """The formulation's own objective as an expression, in `units` of the task.
 
@@ -480,7 +487,9 @@ def build(
         m.objective.deactivate()
     elif not whole and not incomplete:
         marked_incomplete(m, chosen.name)
-    return Built(problem, chosen, m, whole)
+    m.built = Built(problem, chosen, m, whole)
+    found: Built = m.built
+    return found
 
 
 def _formulation(given: Any) -> Formulation:

@@ -19,9 +19,10 @@ from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.mip.formulation import Stage
+from milp_trees.mip.incomplete import MARK
 from milp_trees.mip.linear.matrix import MatrixModel, compile_model
 from milp_trees.mip.method import FEASIBILITY, FormulationMethod, _look_at_memory
-from milp_trees.mip.own_parts import Changes, changes
+from milp_trees.mip.own_parts import Changes, Part, changes
 from milp_trees.mip.reading_back import broken, read_back
 from milp_trees.mip.run import Run, _infeasible_says, _settings, _sizes, _total_nodes, solved
 from milp_trees.mip.run import claim_tolerance as tolerance_of
@@ -129,12 +130,10 @@ class BuiltMethod(FormulationMethod):
             now = _linear(built)
             _look_at_memory(watch)
         with run.clock("compare"):
-            fresh = compile_model(self.formulation.assemble(built.problem, templates=False))
-            mark = ("cuts_missing",) * (not built.complete)
-            run.changes = changes(now, fresh, built.model, mark)
+            run.changes = changes(now, [_part(one) for one in built.parts])
         if not run.changes:
             raise _Unchanged(run.clock.seconds)
-        run.compiled = _with_integers(now, run.changes, self.formulation.implied_integer)
+        run.compiled = _with_integers(now, run.changes)
         _look_at_memory(watch)
         why = self.solver.unsupported(run.matrix)
         if not why:
@@ -177,8 +176,8 @@ class BuiltMethod(FormulationMethod):
     def _ours(self, run: ChangedRun) -> np.ndarray:
         """Which columns are the formulation's."""
         assert run.changes is not None
-        ours = np.ones(run.matrix.n_variables, dtype=bool)
-        ours[run.changes.columns] = False
+        ours = np.zeros(run.matrix.n_variables, dtype=bool)
+        ours[run.changes.ours] = True
         return ours
 
     def _complete_start(self, run: ChangedRun, values: list[float | None]) -> None:
@@ -247,10 +246,10 @@ class BuiltMethod(FormulationMethod):
         tree, wrong, note = None, "", ""
         if run.point is not None:
             with run.clock("decode"):
-                found = read_back(self.built, run.matrix, run.point)
-            tree, note = found.predictor, found.note
-            wrong = found.wrong or self._refuted(run, found.predictor)
-        status = _status(run) if not wrong else Status.ERROR
+                read = [read_back(one, run.matrix, run.point) for one in self.built.parts]
+            tree, note = read[0].predictor, read[0].note
+            wrong = next((r.wrong for r in read if r.wrong), "") or self._refuted(run, tree)
+        status = _status(run)
         what = run.changes
         message = wrong or run.message or note or self._why_none(run, status)
         accepted = [a.start_accepted for a in run.answers if a.start_accepted is not None]
@@ -285,6 +284,7 @@ class BuiltMethod(FormulationMethod):
             changes=() if what is None else what.sentences,
             objective_changed=what is not None and what.objective,
             values=_added_values(run),
+            kept=None if run.point is None else not wrong,
         )
         if result.status is Status.ERROR and what is not None and what.loosened and not wrong:
             message = f"The changed model allows what the problem does not: {' '.join(run.problem.violations(tree))} ({what.loosened[0]})"
@@ -349,19 +349,23 @@ def _linear(built: Built) -> MatrixModel:
         ) from None
 
 
-def _with_integers(model: MatrixModel, what: Changes, implied: bool) -> MatrixModel:
+def _part(built: Built) -> Part:
+    """A part of the whole model, as it was built."""
+    formulation = built.formulation
+    model = formulation.assemble(built.problem, templates=False)
+    mark = () if built.complete else (MARK,)
+    return Part(model, compile_model(model), built.model, formulation.implied_integer, mark)
+
+
+def _with_integers(model: MatrixModel, what: Changes) -> MatrixModel:
     """The matrix in which variables that added rows or costs use are integer, if they ought to be.
 
     That flows, places and actions of rows are 0 or 1 without being declared so holds for the
     formulation's own rows and objective only.
     """
-    if not implied:
-        return replace(model, implied_integer=False)
-    used = np.zeros(model.n_variables, dtype=bool)
-    used[np.unique(model.A[what.rows].indices)] = True
-    used[what.costs] = True
-    used[what.columns] = False
-    return replace(model, integer=model.integer | used, implied_integer=False)
+    integer = model.integer.copy()
+    integer[what.used] = True
+    return replace(model, integer=integer, implied_integer=False)
 
 
 def _bounds_broken(model: MatrixModel, known: np.ndarray, values: np.ndarray) -> str:
@@ -396,4 +400,7 @@ def _added_values(run: ChangedRun) -> dict[str, float]:
     """Values of the added variables at the point."""
     if run.point is None or run.changes is None:
         return {}
-    return {run.matrix.columns[j].name: float(run.point[j]) for j in run.changes.columns.tolist()}
+    # A zero has no sign.
+    return {
+        run.matrix.columns[j].name: float(run.point[j]) + 0.0 for j in run.changes.added.tolist()
+    }

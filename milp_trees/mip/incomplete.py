@@ -7,6 +7,9 @@ from typing import Any
 
 from milp_trees.common.errors import IncompleteModelWarning
 
+#: The variable that stands for the missing cuts.
+MARK = "cuts_missing"
+
 
 def marked_incomplete(m: Any, name: str) -> Any:
     """The model with a name that says what it lacks, infeasible unless its cuts are added."""

@@ -8,8 +8,9 @@ comparison needs no record of what was done.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,36 +26,48 @@ class Changes:
     constraints, variables : tuple of str
         Names of added constraints and variables, with the number of rows or entries if there are
         several.
-    rows, columns : int array
-        Rows and columns of the present matrix that are not the formulation's, or no longer.
+    added : int array
+        Columns of the added variables.
+    ours : int array
+        Columns of the first part.
+    used : int array
+        Columns of formulations that added or rewritten rows, or a changed objective, use, where the
+        formulation's own rows are what makes them integer.
     loosened : tuple of str
         Sentences on what no longer restricts the model as it did.
     tightened : tuple of str
         Sentences on what restricts it more: fixed variables, bounds and domains.
-    objective : bool
-        Whether the objective is another one.
-    costs : int array
-        Columns of the formulation whose coefficient in the objective was changed.
+    other_costs : bool
+        Whether the objective is not the sum of the objectives of the parts.
+    parts : int
+        Number of formulations' models in it.
     """
 
     constraints: tuple[str, ...]
     variables: tuple[str, ...]
-    rows: np.ndarray
-    columns: np.ndarray
+    added: np.ndarray
+    ours: np.ndarray
+    used: np.ndarray
     loosened: tuple[str, ...]
     tightened: tuple[str, ...]
-    objective: bool
-    costs: np.ndarray
+    other_costs: bool
+    parts: int = 1
 
     def __bool__(self) -> bool:
-        parts = (self.constraints, self.variables, self.loosened, self.tightened)
-        return self.objective or any(parts)
+        named = (self.constraints, self.variables, self.loosened, self.tightened)
+        return self.objective or any(named)
+
+    @property
+    def objective(self) -> bool:
+        """Whether the objective is another one than that of the first part."""
+        return self.other_costs or self.parts > 1
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence for each change beside added constraints and variables."""
-        goal = ("The objective is another one.",) if self.objective else ()
-        return (*self.loosened, *self.tightened, *goal)
+        several = (f"The model holds {self.parts} models of formulations.",) * (self.parts > 1)
+        goal = ("The objective is another one.",) * self.other_costs
+        return (*self.loosened, *self.tightened, *several, *goal)
 
     @property
     def restricts(self) -> str:
@@ -66,57 +79,122 @@ class Changes:
         return " and ".join(named)
 
 
-def changes(now: MatrixModel, fresh: MatrixModel, block: Any, ignored: tuple[str, ...]) -> Changes:
-    """The differences between the present matrix and that of a freshly built model.
+class Part(NamedTuple):
+    """What a formulation declared in a model, and how it is built afresh.
 
     Parameters
     ----------
-    now, fresh : MatrixModel
-        Fixed variables are columns (`compile_with_fixed`).
+    model : ConcreteModel
+        A freshly built model.
+    fresh : MatrixModel
+        Its matrix.
     block : Block
-        The part of the present model that the formulation declared.
+        Where the formulation declared it.
+    implied_integer : bool
+        Whether the formulation's own rows make its continuous variables integer.
     ignored : tuple of str
         Names of variables of the block that the package added itself.
     """
+
+    model: Any
+    fresh: MatrixModel
+    block: Any
+    implied_integer: bool
+    ignored: tuple[str, ...] = ()
+
+
+def changes(now: MatrixModel, parts: Sequence[Part]) -> Changes:
+    """The differences between the present matrix and those of freshly built models.
+
+    Parameters
+    ----------
+    now : MatrixModel
+        Fixed variables are columns (`compile_with_fixed`).
+    parts : sequence of Part
+        Every part of the model that a formulation declared.
+    """
+    names = [_names(now, part.block) for part in parts]
+    found = [
+        _of_part(now, part, columns, rows)
+        for part, (columns, rows) in zip(parts, names, strict=True)
+    ]
+    own_rows = np.setdiff1d(np.arange(now.n_rows), np.concatenate([f.rows for f in found]))
+    kept = np.concatenate([f.columns for f in found])
+    own_columns = np.setdiff1d(np.arange(now.n_variables), kept)
+    # Names of added components do not begin with the name of a part, unless they are within it.
+    columns, rows = names[0]
+    ignored = {name for part in parts for name in part.ignored}
+    local = [columns[j][0].removeprefix("/") for j in own_columns.tolist()]
+    own_columns = own_columns[[name.rpartition(".")[2] not in ignored for name in local]]
+    local = [columns[j][0].removeprefix("/") for j in own_columns.tolist()]
+    moved = [j for f in found for j in f.costs.tolist()]
+    others = bool(now.c[own_columns].any()) or now.offset != sum(p.fresh.offset for p in parts)
+    forced = [f.columns for f, part in zip(found, parts, strict=True) if part.implied_integer]
+    touched = np.union1d(own_rows, np.concatenate([f.rewritten for f in found]))
+    used = np.union1d(np.unique(now.A[touched].indices), np.array(moved, dtype=np.int64))
+    return Changes(
+        tuple(_counted(rows[r][0].removeprefix("/") for r in own_rows.tolist())),
+        tuple(_counted(local)),
+        own_columns,
+        found[0].columns,
+        np.intersect1d(used, np.concatenate([*forced, np.zeros(0, dtype=np.int64)])),
+        tuple(sentence for f in found for sentence in f.loosened),
+        tuple(sentence for f in found for sentence in f.tightened),
+        bool(moved) or others,
+        len(parts),
+    )
+
+
+class _Found(NamedTuple):
+    """The differences of one part: its rows and columns in the present matrix, and sentences."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    rewritten: np.ndarray
+    costs: np.ndarray
+    loosened: list[str]
+    tightened: list[str]
+
+
+def _names(now: MatrixModel, block: Any) -> tuple[list[Any], list[Any]]:
+    """Names and indices of columns and rows; those outside of a block begin with `/`."""
     prefix = "" if block.model() is block else f"{block.name}."
-    old_columns = _column_keys(fresh, "")
-    new_columns = _column_keys(now, prefix)
-    column_of = dict(zip(new_columns, range(now.n_variables), strict=True))
-    old_rows, new_rows = _row_keys(fresh, ""), _row_keys(now, prefix)
-    row_of = dict(zip(new_rows, range(now.n_rows), strict=True))
+    return _column_keys(now, prefix), _row_keys(now, prefix)
+
+
+def _of_part(now: MatrixModel, part: Part, columns: list[Any], rows: list[Any]) -> _Found:
+    """The differences of one part."""
+    fresh = part.fresh
+    column_of = {key: j for j, key in enumerate(columns)}
+    row_of = {key: r for r, key in enumerate(rows)}
+    old_columns, old_rows = _column_keys(fresh, ""), _row_keys(fresh, "")
     kept_columns = np.array([column_of.get(key, -1) for key in old_columns], dtype=np.int64)
     kept_rows = np.array([row_of.get(key, -1) for key in old_rows], dtype=np.int64)
     there, left = kept_rows >= 0, kept_columns >= 0
     rewritten, looser, tighter = _rows_that_differ(now, fresh, kept_rows, kept_columns)
-    own_rows = np.setdiff1d(np.arange(now.n_rows), kept_rows[there])
-    own_columns = np.setdiff1d(np.arange(now.n_variables), kept_columns[left])
-    own_columns = own_columns[[new_columns[j][0] not in ignored for j in own_columns.tolist()]]
-    own = [new_columns[j][0].removeprefix("/") for j in own_columns.tolist()]
-    costs = np.zeros(fresh.n_variables)
-    costs[left] = now.c[kept_columns[left]]
-    moved = costs != fresh.c
-    others = now.c[own_columns].any() or now.offset != fresh.offset
-    loosened = [
-        *_told("was taken away", (old_rows[r][0] for r in np.flatnonzero(~there).tolist())),
-        *_told("was rewritten", (old_rows[r][0] for r in rewritten.tolist())),
-        *_told("has other sides", (old_rows[r][0] for r in looser.tolist())),
-        *_told("was taken away", (old_columns[j][0] for j in np.flatnonzero(~left).tolist())),
-    ]
-    tightened = _told("has narrower sides", (old_rows[r][0] for r in tighter.tolist()))
     wider, narrower, fixed = _bounds_that_differ(now, fresh, kept_columns)
-    loosened += _told("has wider bounds or domain", (old_columns[j][0] for j in wider))
-    tightened += _told("is fixed", (old_columns[j][0] for j in fixed))
-    tightened += _told("has narrower bounds or domain", (old_columns[j][0] for j in narrower))
-    added = [new_rows[r][0].removeprefix("/") for r in own_rows.tolist()]
-    return Changes(
-        tuple(_counted(added)),
-        tuple(_counted(own)),
-        np.union1d(own_rows, kept_rows[rewritten]),
-        own_columns,
-        tuple(loosened),
-        tuple(tightened),
-        bool(moved.any() or others),
-        kept_columns[left & moved],
+
+    def told(what: str, keys: list[Any], at: Any) -> list[str]:
+        return [f"{name} {what}." for name in _counted(keys[i][0] for i in at)]
+
+    moved = np.flatnonzero(left)[now.c[kept_columns[left]] != fresh.c[left]]
+    lost = np.flatnonzero(~left & (fresh.c != 0))
+    loosened = told("was taken away", old_rows, np.flatnonzero(~there).tolist())
+    loosened += told("was rewritten", old_rows, rewritten.tolist())
+    loosened += told("has other sides", old_rows, looser.tolist())
+    loosened += told("was taken away", old_columns, np.flatnonzero(~left).tolist())
+    loosened += told("has wider bounds or domain", old_columns, wider)
+    loosened += ["The objective lacks variables."] * bool(len(lost))
+    tightened = told("has narrower sides", old_rows, tighter.tolist())
+    tightened += told("is fixed", old_columns, fixed)
+    tightened += told("has narrower bounds or domain", old_columns, narrower)
+    return _Found(
+        kept_rows[there],
+        kept_columns[left],
+        kept_rows[rewritten],
+        kept_columns[moved],
+        loosened,
+        tightened,
     )
 
 
@@ -183,11 +261,6 @@ def _local(name: str, prefix: str) -> str:
     return name[len(prefix) :] if name.startswith(prefix) else f"/{name}"
 
 
-def _counted(names: Any) -> list[str]:
+def _counted(names: Iterable[str]) -> list[str]:
     """Each name once, with its number if there are several."""
     return [name if n == 1 else f"{name} ({n})" for name, n in Counter(names).items()]
-
-
-def _told(what: str, names: Any) -> list[str]:
-    """A sentence for each name, with its number of entries."""
-    return [f"{name} {what}." for name in _counted(names)]

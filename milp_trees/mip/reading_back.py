@@ -76,7 +76,7 @@ def read_back(built: Built, matrix: MatrixModel, x: np.ndarray) -> Reading:
         simple,
         x,
         f"The solution keeps your changes, but the {problem.space.noun} that it describes does not when it is written into the model again: {wrong[0]} "
-        f"A constraint or objective of yours uses variables that do not follow from the {problem.space.noun}; use others, or declare them binary.",
+        f"A constraint or objective of yours uses variables that do not follow from the {problem.space.noun}, such as those of a split that sends all rows to one side; use others, or exclude such splits.",
     )
 
 

@@ -39,6 +39,9 @@ class ChangedModel:
         Whether the objective is another one than that of the formulation.
     values : mapping of str to float
         Values of the added variables by their names.
+    kept : bool or None
+        Whether the decoded tree, written into the model again, keeps all rows. If it does not, a
+        constraint rests on variables that do not follow from the tree. None without a point.
     """
 
     status: Status
@@ -50,6 +53,7 @@ class ChangedModel:
     changes: tuple[str, ...] = ()
     objective_changed: bool = False
     values: Mapping[str, float] = field(default_factory=dict)
+    kept: bool | None = None
 
     @property
     def optimal(self) -> bool:
@@ -80,6 +84,7 @@ class ChangedModel:
             "changes": list(self.changes),
             "objective_changed": self.objective_changed,
             "values": dict(self.values),
+            "kept": self.kept,
         }
 
     @classmethod
