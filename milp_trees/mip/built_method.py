@@ -9,6 +9,7 @@ tree is worth in the problem, and beside it what the solver claims about the mod
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -248,7 +249,11 @@ class BuiltMethod(FormulationMethod):
             with run.clock("decode"):
                 read = [read_back(one, run.matrix, run.point) for one in self.built.parts]
             tree, note = read[0].predictor, read[0].note
-            wrong = next((r.wrong for r in read if r.wrong), "") or self._refuted(run, tree)
+            wrong, costs = next((r.wrong for r in read if r.wrong), ""), self._dearer(run, tree)
+            if run.changes is not None and run.changes.loosened:
+                note = note or f"{costs} {run.changes.loosened[0]}".strip() * bool(costs)
+            else:
+                wrong = wrong or costs
         status = _status(run)
         what = run.changes
         message = wrong or run.message or note or self._why_none(run, status)
@@ -293,11 +298,10 @@ class BuiltMethod(FormulationMethod):
             result = replace(result, status=Status.ERROR, message=message)
         return replace(result, changed=changed)
 
-    def _refuted(self, run: ChangedRun, tree: Any) -> str:
-        """Why the model is wrong: its objective is less than the cost of its tree."""
+    def _dearer(self, run: ChangedRun, tree: Any) -> str:
+        """The sentence that a tree costs more than the model says, if its objective is the same."""
         assert run.changes is not None
-        assert run.point is not None
-        if run.changes.objective or run.changes.loosened:
+        if run.changes.objective:
             return ""
         claimed = run.incumbent_cost * run.units
         actual = run.view.objective(tree)
@@ -329,7 +333,7 @@ class _Unchanged(Exception):
 def _linear(built: Built) -> MatrixModel:
     """The matrix of the whole model, or the sentence why it has none."""
     import pyomo.environ as pyo
-    from pyomo.common.errors import InvalidConstraintError
+    from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
 
     goals = list(built.whole.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1:
@@ -343,9 +347,17 @@ def _linear(built: Built) -> MatrixModel:
         )
     try:
         return built.compiled()
-    except InvalidConstraintError as why:
+    except (InvalidConstraintError, InvalidExpressionError) as why:
+        told = str(why).splitlines()[0].rstrip(".")
         raise DataError(
-            f"A constraint or the objective is not linear ({str(why).splitlines()[0].rstrip('.')}); state it by linear ones, or solve the model by a solver of Pyomo and call built.decode()."
+            f"A constraint or the objective is not linear ({told}); state it by linear ones, or solve the model by a solver of Pyomo and call built.decode()."
+        ) from None
+    except ValueError as why:  # of Pyomo's standard form, for parts that have no rows
+        kinds = re.findall(r"<class '[\w.]*\.(\w+)'>", str(why))
+        if not kinds:
+            raise
+        raise DataError(
+            f"The model has parts that are no linear constraints ({', '.join(kinds)}); state them by constraints and binary variables, for example by a transformation of Pyomo."
         ) from None
 
 
