@@ -242,6 +242,9 @@ class BuiltMethod(FormulationMethod):
 
     # -- the result ----------------------------------------------------------------------------------
 
+    def _keep(self, run: Run) -> None:
+        """A model that the user changed is not kept for other problems."""
+
     def _result_of(self, run: Run) -> Result:
         assert isinstance(run, ChangedRun)
         tree, wrong, note = None, "", ""
