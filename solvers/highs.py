@@ -35,6 +35,8 @@ START_IS_FEASIBLE = re.compile(
 #: Why a model was solved a second time.
 CHANGED = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
 ANOTHER = "HiGHS returned another point than the one whose objective it reports, so it was solved again without"
+#: Share of the time limit for the relaxation whose point is sent.
+RELAXING = 0.1
 #: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
 
@@ -67,6 +69,7 @@ class Highs(Solver):
             "files",
             "duals",
             "lp-cuts",
+            "points",
         }
     )
     install = "pip install highspy"
@@ -87,6 +90,8 @@ class Highs(Solver):
                 return solve_by_rounds(run, job)
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
+            if job.exchange is not None and job.start is None:
+                send_relaxation(job, stop)
             return self._branch_and_cut(job, Trace(emit), stop, log)
         finally:
             log.close()
@@ -188,6 +193,8 @@ class Run:
             h.cbMipImprovingSolution.subscribe(self._on_solution)
             h.cbMipLogging.subscribe(self._on_progress)
             h.cbMipInterrupt.subscribe(self._on_check)
+            if self.job.exchange is not None:
+                h.cbMipUserSolution.subscribe(self._on_asked)
         else:
             h.cbSimplexInterrupt.subscribe(self._on_check)
             h.cbIpmInterrupt.subscribe(self._on_check)
@@ -221,6 +228,15 @@ class Run:
     def _on_solution(self, e: Any) -> None:
         x = np.array(e.data_out.mip_solution, dtype=float)
         self._take_bound(e.data_out, x)
+        if self.job.exchange is not None:
+            self.job.exchange.send(x)
+
+    def _on_asked(self, e: Any) -> None:
+        """HiGHS asks for a point; it compares what it gets with the model itself."""
+        assert self.job.exchange is not None
+        x = self.job.exchange.take()
+        if x is not None:
+            e.data_in.setSolution(x)
 
     def _take_bound(self, out: Any, x: np.ndarray | None = None) -> None:
         bound, nodes = finite(out.mip_dual_bound), int(out.mip_node_count)
@@ -342,6 +358,18 @@ class Run:
 
 def relaxation(job: Job) -> Job:
     return replace(job, model=job.model.relaxed(), start=None)
+
+
+def send_relaxation(job: Job, stop: Callable[[], bool]) -> None:
+    """Send the point of the linear relaxation, since HiGHS shows only incumbents while it runs."""
+    assert job.exchange is not None
+    time = job.limits.time
+    limits = replace(job.limits, time=None if time is None else RELAXING * time)
+    log = Log(None)
+    run = Run(relaxation(replace(job, limits=limits)), {}, Trace(lambda event: None), stop, log)
+    x = run.answer().x
+    if x is not None:
+        job.exchange.send(x)
 
 
 def contradicts(job: Job, answer: Answer) -> bool:

@@ -60,6 +60,7 @@ class Scip(Solver):
             "memory",
             "lazy",
             "lp-cuts",
+            "points",
             "general-integers",
             "continuous",
             "files",
@@ -103,6 +104,8 @@ class Run:
         self.handler = self._lazy_rows(job.lazy) if job.lazy is not None else None
         self._set_parameters()
         self._give_start()
+        if job.exchange is not None:
+            self._exchange_points()
         self.scip.includeEventhdlr(
             _watcher(self), "milp-trees-trace", "reports incumbents and bounds"
         )
@@ -180,6 +183,19 @@ class Run:
             needscons=False,
         )
         return handler
+
+    def _exchange_points(self) -> None:
+        from pyscipopt import SCIP_HEURTIMING
+
+        self.scip.includeHeur(
+            _heuristic(self),
+            "milp-trees-points",
+            "points of the relaxation, rounded outside",
+            "T",
+            priority=100_000,
+            freq=1,
+            timingmask=SCIP_HEURTIMING.DURINGLPLOOP | SCIP_HEURTIMING.AFTERLPNODE,
+        )
 
     # -- while it runs -----------------------------------------------------------------------------
 
@@ -321,6 +337,30 @@ def _watcher(run: Run) -> Any:
             run.trace.record(value, self.model.getDualbound(), int(self.model.getNTotalNodes()), x)
 
     return Watcher()
+
+
+def _heuristic(run: Run) -> Any:
+    """The heuristic that sends points of the relaxation and tries those that came back."""
+    from pyscipopt import SCIP_LPSOLSTAT, SCIP_RESULT, Heur
+
+    exchange = run.job.exchange
+    assert exchange is not None
+
+    class Points(Heur):  # type: ignore[misc]
+        def heurexec(self, heurtiming: Any, nodeinfeasible: bool) -> dict[str, Any]:
+            scip = self.model
+            x = exchange.take()
+            if scip.getLPSolstat() == SCIP_LPSOLSTAT.OPTIMAL:
+                exchange.send(run.point(None))
+            if x is None:
+                return {"result": SCIP_RESULT.DIDNOTRUN}
+            found = scip.createOrigSol(self)
+            for column, value in zip(run.columns, x.tolist(), strict=True):
+                scip.setSolVal(found, column, value)
+            stored = scip.trySol(found)
+            return {"result": SCIP_RESULT.FOUNDSOL if stored else SCIP_RESULT.DIDNOTFIND}
+
+    return Points()
 
 
 def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) -> Any:  # noqa: C901

@@ -36,9 +36,11 @@ from milp_trees.mip.run import (
     round_up,
     solved,
 )
+from milp_trees.mip.rounding import Rounding
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
+from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
 #: A point with rounded integers is refused if it violates the other rows by more than this.
 FEASIBILITY = 1e-4
+#: The option of a `FormulationMethod` for points that the solver gets while it runs.
+ROUNDS_POINTS = "round_points"
 
 
 class FormulationMethod(Method):
@@ -329,8 +333,10 @@ class FormulationMethod(Method):
             limits = replace(run.limits, time=deadline.left, abs_gap=run.solver_gap)
             options = self.solver_options(run, relax)
             options.pop(relaxation.AS_LP_FIRST, None)
+            options.pop(ROUNDS_POINTS, None)
             request = Job(run.matrix, limits, None if relax else run.start, options, **job)
-            answer = solved(self.solver.name, request, self._listener(run, relax, request.lazy))
+            listen = self._listener(run, relax, request.lazy)
+            answer = solved(self.solver.name, request, listen, None if relax else self._better(run))
         else:
             answer = nothing_to_choose(run.matrix)
         answer = run.in_units(answer)
@@ -382,6 +388,13 @@ class FormulationMethod(Method):
             run.record(run.scaled(incumbent), run.covered(run.scaled(event.bound)))
 
         return listen
+
+    def _better(self, run: Run) -> Callable[[np.ndarray], np.ndarray | None] | None:
+        """What makes better points of those of the solver while it runs, if anything does."""
+        wanted = self.options.get(ROUNDS_POINTS, False)
+        if not wanted or not isinstance(run.problem.space, Trees) or run.problem.space.depth < 1:
+            return None
+        return Rounding(self.formulation, run)
 
     def decode(self, run: Run, answer: Answer) -> None:
         """Keep the tree of a solver's point.

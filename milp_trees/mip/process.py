@@ -13,6 +13,7 @@ import tempfile
 import threading
 from typing import Any
 
+import numpy as np
 import psutil
 
 from milp_trees.common import scratch
@@ -69,14 +70,18 @@ class Worker:
         with contextlib.suppress(BrokenPipeError, OSError):
             write_frame(self.process.stdin, message)
 
-    def begin(self, job: Job, began: float) -> None:
-        """Hand over a job whose time counts from `began`.
+    def begin(self, job: Job, began: float, exchanges: bool = False) -> None:
+        """Hand over a job whose time counts from `began`; points may be exchanged meanwhile.
 
         `began` is a reading of the system's clock, which is the same in both processes.
         """
         self.stderr.truncate(0)
         self.number += 1
-        self._send("solve", self.number, job, began)
+        self._send("solve", self.number, job, began, exchanges)
+
+    def send_point(self, x: np.ndarray | None) -> None:
+        """Answer a point of the running job; with None if there is no better one."""
+        self._send("point", self.number, x)
 
     def stop(self) -> None:
         self._send("stop", self.number)

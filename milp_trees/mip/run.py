@@ -164,14 +164,19 @@ class Run:
         return self.incumbent_cost - self.bound <= self.view.absolute_gap + 1e-9
 
 
-def solved(solver_name: str, job: Job, current_progress: Callable[[Event], None] | None) -> Answer:
+def solved(
+    solver_name: str,
+    job: Job,
+    current_progress: Callable[[Event], None] | None,
+    better: Callable[[np.ndarray], np.ndarray | None] | None = None,
+) -> Answer:
     """The answer of a solver to a job; the user's `progress` function may stop the solver."""
     from milp_trees.mip import runner
 
     callback = current_callback()
     if callback is None:
-        return runner.run(solver_name, job, current_progress)
-    answer = runner.run(solver_name, job, current_progress, lambda: callback.stops() is not None)
+        return runner.run(solver_name, job, current_progress, None, better)
+    answer = runner.run(solver_name, job, current_progress, lambda: callback.stops() is not None, better)
     requested = callback.limit if answer.limit is Limit.INTERRUPTED else None
     return replace(answer, limit=requested or answer.limit)
 

@@ -158,8 +158,13 @@ def run(
     job: Job,
     progress: Callable[[Event], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    better: Callable[[np.ndarray], np.ndarray | None] | None = None,
 ) -> Answer:
-    """Solve a job in a process of its own."""
+    """Solve a job in a process of its own.
+
+    A solver with the capability `points` sends points, if there is a function `better`: it makes a
+    feasible point of one that need not be integral, or returns None.
+    """
     solver = plugins.get("solvers", solver_name)()
     found = availability_of(solver)
     if not found.found:
@@ -194,8 +199,9 @@ def run(
                     None, Limit.TIME, f"The time limit ended while {solver_name} was being loaded."
                 )
             return watch.answer(Status.ERROR, None, failure)
-        worker.begin(job, watch.began)
-        answer, healthy = _follow(worker, watch, progress, stop)
+        better = better if "points" in solver.capabilities else None
+        worker.begin(job, watch.began, better is not None)
+        answer, healthy = _follow(worker, watch, Listeners(progress, stop, better))
         return replace(answer, version=answer.version or found.version)
     finally:
         if healthy and worker.memory_mb() < REUSABLE:
@@ -253,35 +259,35 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-def _follow(
-    worker: Worker,
-    watch: Watch,
-    progress: Callable[[Event], None] | None,
-    stop: Callable[[], bool] | None,
-) -> tuple[Answer, bool]:
+@dataclass(frozen=True)
+class Listeners:
+    """Functions of the caller: what takes events, what stops a run, what makes better points."""
+
+    progress: Callable[[Event], None] | None = None
+    stop: Callable[[], bool] | None = None
+    better: Callable[[np.ndarray], np.ndarray | None] | None = None
+
+
+def _follow(worker: Worker, watch: Watch, listeners: Listeners) -> tuple[Answer, bool]:
     """The answer of a running job, and whether its process can be used again."""
     with Interrupts() as interrupts:
-        answer, healthy = _follow_until(worker, watch, progress, stop, interrupts)
+        answer, healthy = _follow_until(worker, watch, listeners, interrupts)
     # A Ctrl-C at the last moment is meant for the code that goes on after this run.
     return (replace(answer, limit=Limit.INTERRUPTED) if interrupts.count else answer), healthy
 
 
 def _follow_until(
-    worker: Worker,
-    watch: Watch,
-    progress: Callable[[Event], None] | None,
-    stop: Callable[[], bool] | None,
-    interrupts: Interrupts,
+    worker: Worker, watch: Watch, listeners: Listeners, interrupts: Interrupts
 ) -> tuple[Answer, bool]:
     while True:
         try:
             interrupts.check()
-            if watch.stopping_since is None and stop is not None and stop():
+            if watch.stopping_since is None and listeners.stop is not None and listeners.stop():
                 raise KeyboardInterrupt
             message = worker.receive(min(POLL, max(watch.left, 0.0)))
             if message is not None and message[0] != "ended" and message[1] != worker.number:
                 continue  # what is left of an earlier job: a solver's library may call back while that job's memory is freed
-            if message is None or message[0] == "event":
+            if message is None or message[0] in ("event", "point"):
                 limit = watch.over(worker)
                 if limit is not None:
                     return watch.answer(
@@ -291,11 +297,15 @@ def _follow_until(
                     ), False
             if message is None:
                 continue
+            if message[0] == "point":
+                assert listeners.better is not None
+                worker.send_point(listeners.better(message[2]))
+                continue
             if message[0] == "event":
                 event = news(watch.job.model, message[2])
                 watch.take(event)
-                if progress is not None:
-                    progress(event)
+                if listeners.progress is not None:
+                    listeners.progress(event)
                 continue
             return _final(worker, watch, message)
         except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -83,6 +83,18 @@ class Answer:
     claimed: float | None = None
 
 
+class Exchange(Protocol):
+    """Points that a running solver sends and gets (`milp_trees.mip.rounding` makes them)."""
+
+    def send(self, x: np.ndarray) -> None:
+        """Send a point that may break integrality, unless the answer to an earlier one is missing."""
+        ...
+
+    def take(self) -> np.ndarray | None:
+        """The newest feasible point that came and was not taken; None if there is none."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """One solve, in the form in which it is sent to the child process.
@@ -92,6 +104,8 @@ class Job:
     are `names`. Only solvers that can do `files` are given such jobs. With `relax` and `lazy` the
     relaxation is solved again and again, with the rows that `lazy` finds; solvers that can do
     `lp-cuts` are given such jobs.
+
+    The child process fills in `exchange`, if points are exchanged while the solver searches.
     """
 
     model: MatrixModel
@@ -102,6 +116,7 @@ class Job:
     relax: bool = False
     file: str | None = None
     names: tuple[str, ...] = ()
+    exchange: Exchange | None = None
 
 
 #: What a solver can declare as its capabilities; any other word is an error at registration.
@@ -118,6 +133,7 @@ CAPABILITIES: Mapping[str, str] = {
     "memory": "keeps a memory limit by itself",
     "lazy": "takes rows that are found while it runs",
     "lp-cuts": "keeps a linear program to which violated rows are added, round by round",
+    "points": "takes points that are found while it runs",
     "general-integers": "takes integer variables that are not binary",
     "continuous": "takes continuous variables",
     "files": "reads model files by itself",

@@ -3,9 +3,10 @@
 All its files go into that folder. `milp_trees.mip.runner` is the parent's part.
 
 A message is a length of eight bytes and a pickle. The child reads `("load", path, module, class)`
-once, then any number of `("solve", number, job, began)` and `("stop", number)`; it answers
-`("ready",)`, `("event", number, Event)` and, once for each solve, `("answer", number, Answer)` or
-`("error", number, sentence, traceback)`.
+once, then any number of `("solve", number, job, began, exchanges)`, `("point", number, x)` and
+`("stop", number)`; it answers `("ready",)`, `("event", number, Event)`, `("point", number, x)` and,
+once for each solve, `("answer", number, Answer)` or `("error", number, sentence, traceback)`. Where
+points are exchanged, the parent answers each with one, which is None if it has none to send.
 
 One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have
 a method `warm_up()` that imports what solving needs; it runs before the clock of the first solve
@@ -60,6 +61,8 @@ class Inbox(threading.Thread):
         self.stream = stream
         self.requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self.stopped = 0
+        #: The points that the parent sent, and the number of the job that each is for.
+        self.points: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
 
     def run(self) -> None:
         while (data := read_frame(self.stream)) is not None:
@@ -75,6 +78,8 @@ class Inbox(threading.Thread):
                 )
             if request[0] == "stop":
                 self.stopped = request[1]
+            elif request[0] == "point":
+                self.points.put((request[1], request[2]))
             else:
                 self.requests.put(request)
         end_with_children()
@@ -127,6 +132,34 @@ class Outbox:
             write_frame(self.stream, message)
 
 
+class Points:
+    """The exchange of points of one job; at most one of its points is without an answer."""
+
+    def __init__(self, number: int, inbox: Inbox, outbox: Outbox) -> None:
+        self.number, self.inbox, self.outbox = number, inbox, outbox
+        self.waiting = False
+        self.newest: Any = None
+
+    def send(self, x: Any) -> None:
+        self._receive()
+        if not self.waiting:
+            self.waiting = True
+            self.outbox.send("point", self.number, x)
+
+    def take(self) -> Any:
+        self._receive()
+        newest, self.newest = self.newest, None
+        return newest
+
+    def _receive(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                number, x = self.inbox.points.get_nowait()
+                if number == self.number:
+                    self.waiting = False
+                    self.newest = self.newest if x is None else x
+
+
 def serve(inbox: Inbox, outbox: Outbox) -> None:
     """Answer requests until the parent closes the stream."""
     solver: Solver | None = None
@@ -143,9 +176,10 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
             else:
                 assert solver is not None
                 number = request[1]
-                outbox.send(
-                    "answer", number, solve(solver, number, request[2], request[3], inbox, outbox)
-                )
+                job, began, exchanges = request[2:]
+                if exchanges:
+                    job = replace(job, exchange=Points(number, inbox, outbox))
+                outbox.send("answer", number, solve(solver, number, job, began, inbox, outbox))
         except Exception as error:
             sentence = (
                 str(error)

@@ -1,0 +1,188 @@
+"""Points that a solver gets while it searches: its own points, rounded to trees and improved.
+
+A solver sends a point: of a relaxation, or a new incumbent. The formulation's `decode` reads a tree
+from it (at fractional values it takes the largest), and every subtree at a fixed depth is exchanged
+for an optimal one: a dynamic programme over the rows that reach it. The tree is encoded, compared
+with all rows of the model, kept as an incumbent of the run, and sent back.
+
+This is the rounding of a relaxation of Berthold (2006), *Primal heuristics for mixed integer
+programs*, with the subtrees of Demirović et al. (2022), "MurTree", arXiv:2007.12652.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Limits
+from milp_trees.methods.deadline import within
+from milp_trees.mip.registry import registry
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.methods.method import Method
+    from milp_trees.mip.formulation import Formulation
+    from milp_trees.mip.run import Run
+
+#: Levels of the subtrees that are exchanged. The tests above them stay those of the point, at least
+#: the one at the root if the tree may have more than one level.
+LEVELS = 2
+#: Largest share of the seconds of a run that trees from points may take, and the seconds of the
+#: first of them.
+SHARE, FIRST = 0.1, 2.0
+#: Largest violation of a row of the model by a point that is sent.
+FEASIBILITY = 1e-6
+
+
+class Rounding:
+    """Makes trees from the points of one run.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    run : Run
+        Its model is built; its incumbent is replaced by better trees.
+    """
+
+    def __init__(self, formulation: Formulation, run: Run) -> None:
+        self.formulation, self.run = formulation, run
+        self.seconds = 0.0
+        self.asked = self.sent = 0
+        self._tests_above: set[Any] = set()
+        self._best = run.incumbent_cost
+        self._engine: Method | None = None
+
+    def __call__(self, x: np.ndarray) -> np.ndarray | None:
+        """A point that is better than all before; None if there is none, or no time for it."""
+        left = max(FIRST, SHARE * self.run.clock.seconds) - self.seconds
+        if left <= 0:
+            return None
+        began = time.perf_counter()
+        self.asked += 1
+        try:
+            return within(left, lambda: self._better(x))
+        except MilpTreesError:  # the time for it is over, or no method takes the rows of a subtree
+            return None
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _better(self, x: np.ndarray) -> np.ndarray | None:
+        run = self.run
+        run.matrix.load(x)
+        read = run.view.canonical(self.formulation.decode(run.m))
+        found: np.ndarray | None = None
+        for tree in self._improved(read):
+            tree = run.problem.space.simplify(tree, run.view)
+            cost = run.view.objective(tree)
+            if cost < self._best and not run.problem.violations(tree):
+                point = self._encoded(tree)
+                if point is not None:
+                    self._best, found = cost, point
+                    run.take(tree)
+        if found is not None:
+            self.sent += 1
+            run.record(None, None)
+        return found
+
+    def _encoded(self, tree: Tree) -> np.ndarray | None:
+        """The point of a tree, if the model has it."""
+        run = self.run
+        try:
+            self.formulation.encode(tree, run.m)
+        except LookupError:
+            return None
+        point = run.matrix.values()
+        return point if run.matrix.violation(point) <= FEASIBILITY else None
+
+    # -- trees -------------------------------------------------------------------------------------
+
+    def _improved(self, tree: Tree) -> Iterator[Tree]:
+        """The tree with optimal subtrees, and as it is."""
+        view, space = self.run.view, self.run.problem.space
+        kept = max(0, min(space.depth - 1, 1), space.depth - LEVELS)
+        above = _upper(tree.root, kept)
+        if above in self._tests_above:  # its subtrees are known
+            return
+        self._tests_above.add(above)
+        if isinstance(view, CostMatrix):
+            spare = space.max_leaf_nodes - tree.n_leaves if space.limits_leaves else None
+            yield Tree(self._with_subtrees(tree.root, kept, spare), view.actions)
+        yield tree
+
+    def _with_subtrees(self, root: Node, kept: int, spare: int | None) -> Node:
+        view, depth = self.run.view, self.run.problem.space.depth
+
+        def walk(node: Node, rows: np.ndarray, level: int) -> Node:
+            nonlocal spare
+            if level == kept or isinstance(node, Leaf):
+                leaves = None if spare is None else spare + _leaves(node)
+                better = self._subtree(rows, depth - kept, leaves)
+                if better is None:
+                    return node
+                if leaves is not None:
+                    spare = leaves - _leaves(better)
+                return better
+            right = view.X[rows, view.index[node.test]] == 1
+            left = walk(node.left, rows[~right], level + 1)
+            return Branch(node.test, left, walk(node.right, rows[right], level + 1))
+
+        return walk(root, np.arange(view.n_rows), 0)
+
+    def _subtree(self, rows: np.ndarray, levels: int, leaves: int | None) -> Node | None:
+        """The best tree of some rows; None if no row is left, or none of its leaves may be so small."""
+        if not len(rows):
+            return None
+        problem = self._part(rows, levels, leaves)
+        if self._engine is None:
+            self._engine = _engine_for(problem)
+        tree = self._engine.search(problem, Limits(time=FIRST), None, None).tree
+        return None if tree is None else tree.root
+
+    def _part(self, rows: np.ndarray, levels: int, leaves: int | None) -> Any:
+        """The costs of some rows as a problem of its own, without side constraints."""
+        from milp_trees.data.dataset import Dataset
+        from milp_trees.problems.problem import Problem
+        from milp_trees.tasks.policy import ActionCostMatrix
+
+        view, space = self.run.view, self.run.problem.space
+        values = view.regret[rows]
+        if space.min_samples_leaf > 1:
+            # Equal rows share a leaf, so that one of them may cost what all of them do.
+            counts = view.counts[rows]
+            first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+            rows, spread = np.repeat(rows, counts), np.zeros((counts.sum(), view.n_actions))
+            spread[first] = values
+            values = spread
+        price = view.leaf_cost + int(view.split_costs.min(initial=0))
+        task = ActionCostMatrix(leaf_penalty=Fraction(price, len(rows)))
+        data = Dataset(view.X[rows], view.features, values=values)
+        return Problem(data, task, Trees(levels, leaves, space.min_samples_leaf))
+
+
+def _engine_for(problem: Any) -> Method:
+    """The first exact method by `default_rank` that takes a problem."""
+    for name, _ in registry.ranked("default_rank", problem, models=False):
+        method = registry.method(name)
+        if method.exact and method.unsupported(problem) is None:
+            method.warm_up()
+            return method
+    raise LookupError("No exact method takes costs of actions.")
+
+
+def _upper(node: Node, levels: int) -> Any:
+    """The tests of the first levels of a tree."""
+    if levels == 0 or isinstance(node, Leaf):
+        return None
+    return node.test, _upper(node.left, levels - 1), _upper(node.right, levels - 1)
+
+
+def _leaves(node: Node) -> int:
+    return 1 if isinstance(node, Leaf) else _leaves(node.left) + _leaves(node.right)
