@@ -42,7 +42,7 @@ def solve_by_cuts(method: Calls, run: Run, separator: Any) -> None:
         and answer.x is not None
         and answer.limit is None
     ):
-        points = [run.matrix.rounded(x) for x in (answer.x, *run.points[::-1][:POINTS])]
+        points = [run.matrix.rounded(x) for x in (answer.x, *run.incumbent_points[::-1][:POINTS])]
         if not _cut(run, separator, points, True):
             break
         if run.incumbent is not None:
@@ -75,7 +75,7 @@ def _cut(run: Run, separator: Any, points: list[np.ndarray], integral: bool) -> 
     except Stopped as stopped:
         run.stopped = stopped.limit
         return False
-    run.points.clear()
+    run.incumbent_points.clear()
     A, lower, upper = different(found)
     if len(lower):
         run.cuts += len(lower)

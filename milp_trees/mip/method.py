@@ -384,7 +384,7 @@ class FormulationMethod(Method):
         def listen(event: Event) -> None:
             incumbent = event.incumbent if complete else None
             if not complete and lazy is None and event.x is not None:
-                run.points.append(event.x)
+                run.incumbent_points.append(event.x)
             run.record(run.scaled(incumbent), run.covered(run.scaled(event.bound)))
 
         return listen

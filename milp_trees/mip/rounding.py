@@ -55,7 +55,7 @@ class Rounding:
     def __init__(self, formulation: Formulation, run: Run) -> None:
         self.formulation, self.run = formulation, run
         self.seconds = 0.0
-        self.asked = self.sent = 0
+        run.points |= {"points": 0, "better_points": 0}
         self._tests_above: set[Any] = set()
         self._best = run.incumbent_cost
         self._engine: Method | None = None
@@ -66,7 +66,7 @@ class Rounding:
         if left <= 0:
             return None
         began = time.perf_counter()
-        self.asked += 1
+        self.run.points["points"] += 1
         try:
             return within(left, lambda: self._better(x))
         except MilpTreesError:  # the time for it is over, or no method takes the rows of a subtree
@@ -88,7 +88,7 @@ class Rounding:
                     self._best, found = cost, point
                     run.take(tree)
         if found is not None:
-            self.sent += 1
+            run.points["better_points"] += 1
             run.record(None, None)
         return found
 
