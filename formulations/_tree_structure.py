@@ -275,6 +275,14 @@ def decode_structure(m: Any) -> Tree:
     return Tree(walk(1), view.actions)
 
 
+def weights_of_tests(m: Any, variables: Any, nodes_first: bool = True) -> dict[int, np.ndarray]:
+    """Values of variables over branch nodes and tests, or tests and branch nodes, by node."""
+    return {
+        v: np.array([variables[(v, f) if nodes_first else (f, v)].value for f in m.features])
+        for v in m.branch
+    }
+
+
 def regret_by_row(view: CostMatrix) -> tuple[np.ndarray, np.ndarray]:
     """Gain r[i,k] of action k over the worst one, and the largest gain of every row."""
     gain = view.costs.max(axis=1, keepdims=True) - view.costs

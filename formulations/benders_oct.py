@@ -29,6 +29,7 @@ arXiv:2201.09932.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,9 @@ class BendersOCT(TreeFormulation):
         splits, leaves = ts.place(tree, m.view)
         ts.encode_structure(m, splits, leaves)
         gains.set_gains(m, splits, leaves)
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.b)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = ts.structure_sizes(view, space, bool(view.side))

@@ -14,9 +14,11 @@ learning optimal binary classification trees", arXiv:2206.04857.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
@@ -80,6 +82,9 @@ class Cut(TreeFormulation):
 
     def encode(self, tree: Tree, m: Any) -> None:
         models.encode(m, tree)
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.b)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base, n = models.common_sizes(view, space)

@@ -31,9 +31,11 @@ using integer optimization", CPAIOR 2017, 94–103.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
@@ -143,6 +145,9 @@ class DTIPRegression(TreeFormulation):
                 m.d[h, i].set_value(turn, skip_validation=True)
             error = abs(found.target[i] - found.action[leaves[t]])
             m.e[i].set_value(float(error), skip_validation=True)
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.f)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         found, n, F, D = distances(view), view.n_rows, view.n_features, space.depth

@@ -28,6 +28,7 @@ arXiv:2201.09932.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +127,9 @@ class FlowOCT(TreeFormulation):
                         m.s[i, v, k].set_value(
                             int(v == end[i] and k == action), skip_validation=True
                         )
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.b)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         n, F, K = view.n_rows, view.n_features, view.n_actions

@@ -14,9 +14,11 @@ the form for binary features is well known and has no single source.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
@@ -83,6 +85,9 @@ class OCTBinary(TreeFormulation):
             for f in m.features:
                 m.a[f, v].set_value(int(splits.get(v) == f), skip_validation=True)
         parts.encode_leaves(m, set(splits), leaves, ts.reached(splits, m.view), rightmost=True)
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.a, nodes_first=False)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         n, F, D = view.n_rows, view.n_features, space.depth

@@ -25,9 +25,11 @@ binary features as in `oct_binary`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
@@ -134,6 +136,9 @@ class ORTBinary(TreeFormulation):
             predicted = float(found.action[action[t]])
             m.f[i].set_value(predicted, skip_validation=True)
             m.L[i].set_value(abs(predicted - float(found.target[i])), skip_validation=True)
+
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.a, nodes_first=False)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         found, n, F, D = distances(view), view.n_rows, view.n_features, space.depth

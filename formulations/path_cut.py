@@ -148,6 +148,9 @@ class PathCut(TreeFormulation):
         if m.component("a") is not None:
             reached.set_reached(m, splits)
 
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray]:
+        return ts.weights_of_tests(m, m.b)
+
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = (
             _per_test_sizes(view, space)

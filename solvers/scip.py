@@ -333,6 +333,8 @@ def _watcher(run: Run) -> Any:
             x = None
             if event.getType() == SCIP_EVENTTYPE.BESTSOLFOUND:
                 x = run.point(self.model.getBestSol())
+                if run.job.exchange is not None:
+                    run.job.exchange.send(x)
             value = None if x is None else run.job.model.objective(x)
             run.trace.record(value, self.model.getDualbound(), int(self.model.getNTotalNodes()), x)
 

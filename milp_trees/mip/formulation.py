@@ -253,6 +253,24 @@ class Formulation(ABC):
         """As `Method.unproved`."""
         return None if self.proves else f"{self.name} writes no proofs."
 
+    def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray] | None:
+        """The values that a point, which may be fractional, gives to the tests of every branch node.
+
+        Trees are made from them that a solver gets while it searches (`milp_trees.mip.rounding`).
+
+        Parameters
+        ----------
+        m : ConcreteModel
+            Its variables have the values of the point.
+
+        Returns
+        -------
+        mapping of int to array of shape (F,), or None
+            Nodes are numbered as in a heap: root 1, children 2v and 2v + 1. None if the model has no
+            variable per node and test; then trees are read from integral points only.
+        """
+        return None
+
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
         """Solver options that the formulation suggests for a view.
 

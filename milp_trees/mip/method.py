@@ -27,6 +27,7 @@ from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.linear.matrix import compile_model, pyomo_without
 from milp_trees.mip.open_thresholds import OfModels
+from milp_trees.mip.rounding import Rounding
 from milp_trees.mip.run import (
     UNBUILT,
     Run,
@@ -36,7 +37,6 @@ from milp_trees.mip.run import (
     round_up,
     solved,
 )
-from milp_trees.mip.rounding import Rounding
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of

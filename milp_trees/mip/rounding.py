@@ -1,9 +1,10 @@
 """Points that a solver gets while it searches: its own points, rounded to trees and improved.
 
-A solver sends a point: of a relaxation, or a new incumbent. The formulation's `decode` reads a tree
-from it (at fractional values it takes the largest), and every subtree at a fixed depth is exchanged
-for an optimal one: a dynamic programme over the rows that reach it. The tree is encoded, compared
-with all rows of the model, kept as an incumbent of the run, and sent back.
+A solver sends a point: of a relaxation, or a new incumbent. Trees are read from it: an integral point
+describes one, and of a fractional one the tests with the largest values are taken, where the
+formulation says what these are (`weights_of_tests`). Below these tests the best subtrees are put: each is
+a problem of its own over the rows that get there, which an engine solves. The best tree is encoded,
+compared with all rows of the model, kept as an incumbent of the run, and sent back.
 
 This is the rounding of a relaxation of Berthold (2006), *Primal heuristics for mixed integer
 programs*, with the subtrees of Demirović et al. (2022), "MurTree", arXiv:2007.12652.
@@ -12,14 +13,13 @@ programs*, with the subtrees of Demirović et al. (2022), "MurTree", arXiv:2007.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.common.errors import MilpTreesError
-from milp_trees.common.limits import Limits
+from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf, Node
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 #: Levels of the subtrees that are exchanged. The tests above them stay those of the point, at least
 #: the one at the root if the tree may have more than one level.
 LEVELS = 2
+#: Number of tests that are tried at the root, by the values of one point.
+ROOTS = 8
 #: Largest share of the seconds of a run that trees from points may take, and the seconds of the
 #: first of them.
 SHARE, FIRST = 0.1, 2.0
@@ -68,29 +70,32 @@ class Rounding:
         began = time.perf_counter()
         self.run.points["points"] += 1
         try:
-            return within(left, lambda: self._better(x))
-        except MilpTreesError:  # the time for it is over, or no method takes the rows of a subtree
+            return within(left, lambda: self._better(x, Deadline.after(left / 2, began)))
+        except Stopped:  # the loop that waits for the solver looks at the limits itself
             return None
         finally:
             self.seconds += time.perf_counter() - began
 
-    def _better(self, x: np.ndarray) -> np.ndarray | None:
+    def _better(self, x: np.ndarray, deadline: Deadline) -> np.ndarray | None:
         run = self.run
         run.matrix.load(x)
-        read = run.view.canonical(self.formulation.decode(run.m))
-        found: np.ndarray | None = None
-        for tree in self._improved(read):
+        found: list[tuple[int, Tree]] = []
+        for tree in self._trees(self._read(x)):
             tree = run.problem.space.simplify(tree, run.view)
             cost = run.view.objective(tree)
             if cost < self._best and not run.problem.violations(tree):
-                point = self._encoded(tree)
-                if point is not None:
-                    self._best, found = cost, point
-                    run.take(tree)
-        if found is not None:
-            run.points["better_points"] += 1
-            run.record(None, None)
-        return found
+                found.append((cost, tree))
+            if deadline.passed:
+                break
+        for cost, tree in sorted(found, key=lambda entry: entry[0]):
+            point = self._encoded(tree)
+            if point is not None:
+                self._best = cost
+                run.points["better_points"] += 1
+                run.take(tree)
+                run.record(None, None)
+                return point
+        return None
 
     def _encoded(self, tree: Tree) -> np.ndarray | None:
         """The point of a tree, if the model has it."""
@@ -104,18 +109,47 @@ class Rounding:
 
     # -- trees -------------------------------------------------------------------------------------
 
-    def _improved(self, tree: Tree) -> Iterator[Tree]:
-        """The tree with optimal subtrees, and as it is."""
+    @property
+    def _kept(self) -> int:
+        """Levels of tests that stay those of the point."""
+        depth = self.run.problem.space.depth
+        return max(0, min(depth - 1, 1), depth - LEVELS)
+
+    def _read(self, x: np.ndarray) -> Iterator[Tree]:
+        """The tree of a point if it is integral, and trees whose upper tests have large values."""
+        run = self.run
+        integers = x[run.matrix.integer]
+        if np.abs(integers - np.rint(integers)).max(initial=0) <= FEASIBILITY:
+            yield run.view.canonical(self.formulation.decode(run.m))
+        weights = self.formulation.weights_of_tests(run.m)
+        if weights is not None and run.view.n_features:
+            first = weights[1]
+            for f in np.argsort(-first, kind="stable")[:ROOTS].tolist():
+                if first[f] > FEASIBILITY:
+                    yield Tree(self._largest(weights, 1, self._kept, f), run.view.actions)
+
+    def _largest(
+        self, weights: Mapping[int, np.ndarray], v: int, levels: int, f: int | None = None
+    ) -> Node:
+        """The tests of the largest values in the first levels from a node."""
+        if levels == 0:
+            return Leaf(0)
+        f = int(weights[v].argmax()) if f is None else f
+        left, right = (self._largest(weights, u, levels - 1) for u in (2 * v, 2 * v + 1))
+        return Branch(self.run.view.features[f], left, right)
+
+    def _trees(self, read: Iterator[Tree]) -> Iterator[Tree]:
+        """Every tree that was read, with optimal subtrees, and as it is."""
         view, space = self.run.view, self.run.problem.space
-        kept = max(0, min(space.depth - 1, 1), space.depth - LEVELS)
-        above = _upper(tree.root, kept)
-        if above in self._tests_above:  # its subtrees are known
-            return
-        self._tests_above.add(above)
-        if isinstance(view, CostMatrix):
-            spare = space.max_leaf_nodes - tree.n_leaves if space.limits_leaves else None
-            yield Tree(self._with_subtrees(tree.root, kept, spare), view.actions)
-        yield tree
+        for tree in read:
+            above = _upper(tree.root, self._kept)
+            if above in self._tests_above:  # its subtrees are known
+                continue
+            self._tests_above.add(above)
+            if isinstance(view, CostMatrix):
+                spare = space.max_leaf_nodes - tree.n_leaves if space.limits_leaves else None
+                yield Tree(self._with_subtrees(tree.root, self._kept, spare), view.actions)
+            yield tree
 
     def _with_subtrees(self, root: Node, kept: int, spare: int | None) -> Node:
         view, depth = self.run.view, self.run.problem.space.depth

@@ -178,7 +178,9 @@ def solved(
     callback = current_callback()
     if callback is None:
         return runner.run(solver_name, job, current_progress, None, better)
-    answer = runner.run(solver_name, job, current_progress, lambda: callback.stops() is not None, better)
+    answer = runner.run(
+        solver_name, job, current_progress, lambda: callback.stops() is not None, better
+    )
     requested = callback.limit if answer.limit is Limit.INTERRUPTED else None
     return replace(answer, limit=requested or answer.limit)
 

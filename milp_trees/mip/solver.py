@@ -87,7 +87,7 @@ class Exchange(Protocol):
     """Points that a running solver sends and gets (`milp_trees.mip.rounding` makes them)."""
 
     def send(self, x: np.ndarray) -> None:
-        """Send a point that may break integrality, unless the answer to an earlier one is missing."""
+        """Send a point that may break integrality, as soon as the one before is answered."""
         ...
 
     def take(self) -> np.ndarray | None:

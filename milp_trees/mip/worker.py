@@ -133,18 +133,20 @@ class Outbox:
 
 
 class Points:
-    """The exchange of points of one job; at most one of its points is without an answer."""
+    """The exchange of points of one job.
+
+    At most one of its points is without an answer; the newest of the others waits for it.
+    """
 
     def __init__(self, number: int, inbox: Inbox, outbox: Outbox) -> None:
         self.number, self.inbox, self.outbox = number, inbox, outbox
         self.waiting = False
+        self.unsent: Any = None
         self.newest: Any = None
 
     def send(self, x: Any) -> None:
+        self.unsent = x
         self._receive()
-        if not self.waiting:
-            self.waiting = True
-            self.outbox.send("point", self.number, x)
 
     def take(self) -> Any:
         self._receive()
@@ -158,6 +160,9 @@ class Points:
                 if number == self.number:
                     self.waiting = False
                     self.newest = self.newest if x is None else x
+        if self.unsent is not None and not self.waiting:
+            x, self.unsent, self.waiting = self.unsent, None, True
+            self.outbox.send("point", self.number, x)
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:

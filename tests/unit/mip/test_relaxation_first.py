@@ -35,11 +35,11 @@ def jobs(monkeypatch):
     seen = []
     solved = method.solved
 
-    def recorded(name, job, emit=None):
+    def recorded(name, job, *heard):
         assert "as_lp_first" not in job.options
         assert not (job.relax and job.start is not None)
         seen.append(job.relax)
-        return solved(name, job, emit)
+        return solved(name, job, *heard)
 
     monkeypatch.setattr(method, "solved", recorded)
     return seen
