@@ -37,6 +37,7 @@ from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.survival import OptimalSurvivalTree as OptimalSurvivalTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
+from .explanations.why_not import why_not as why_not
 from .exports.library.check import check_library as check_library
 from .exports.library.spec import build_library as build_library
 from .exports.model_files.export import export_model as export_model

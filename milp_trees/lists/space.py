@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -62,6 +63,12 @@ class RuleLists(Space):
     damaged: ClassVar[str] = "a rule has no antecedent, or no action of the list."
     #: Measured on labels without any pattern: pruning begins later than in trees.
     combined: ClassVar[float] = 4.0
+
+    limits: ClassVar[Mapping[str, Any]] = {
+        "max_length": None,
+        "min_samples_rule": 1,
+        "split_on_group": True,
+    }
 
     antecedents: Antecedents = field(default_factory=Antecedents)
     max_length: int | None = None
@@ -206,6 +213,12 @@ class RuleLists(Space):
                 "The default rule captures no row; leave out the last rule and let the default rule take its action."
             )
         return out
+
+    def needs(
+        self, limit: str, predictor: RuleList, dataset: Dataset, routes: Any
+    ) -> Fraction | None:
+        *sizes, _ = rows_per_leaf(routes, dataset).tolist()
+        return Fraction(len(sizes) if limit == "max_length" else min(sizes, default=1))
 
     def simplify(self, predictor: RuleList, view: Any) -> RuleList:
         simpler: RuleList = view.canonical(predictor).prune_empty(view)

@@ -84,6 +84,9 @@ class Space(ABC):
     #: Why a question has no answer if neither prices nor this space limit the size of its models;
     #: empty if methods decide for themselves.
     endless: ClassVar[str] = ""
+    #: The parameters that exclude models, each with the value that excludes nothing. None: a larger
+    #: number allows more models; True: a switch; else a smaller number does.
+    limits: ClassVar[Mapping[str, Any]] = {}
     #: What proof files call the models.
     in_proofs: ClassVar[str] = ""
     #: What is wrong with a stored model that cannot be read; empty if `read` says it.
@@ -156,6 +159,25 @@ class Space(ABC):
         -------
         list of str
         """
+
+    def needs(self, limit: str, predictor: Any, dataset: Dataset, routes: Any) -> Fraction | None:
+        """The tightest number of one of the `limits` that a predictor keeps on the data.
+
+        Parameters
+        ----------
+        limit : str
+            The parameter; not a switch.
+        predictor : Tree, RuleList or Ensemble
+        dataset : Dataset
+        routes : Routes
+            Its routes of the rows.
+
+        Returns
+        -------
+        Fraction or None
+            None if there is no such number.
+        """
+        return None
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Any]:
         """Predictors that need neither a search nor data, for the actions of a task.
@@ -252,6 +274,14 @@ class Trees(Space):
     noun: ClassVar[str] = "tree"
     in_proofs: ClassVar[str] = "trees"
     damaged: ClassVar[str] = "a node is neither a leaf nor a test with two children."
+    limits: ClassVar[Mapping[str, Any]] = {
+        "max_depth": None,
+        "max_leaf_nodes": None,
+        "min_samples_leaf": 1,
+        "min_weight_leaf": Fraction(0),
+        "min_samples_treatment": 0,
+        "split_on_group": True,
+    }
 
     max_depth: int | None
     max_leaf_nodes: int | None = None
@@ -380,32 +410,44 @@ class Trees(Space):
         for column in sorted({t.column for t in predictor.splits} & set(barred)):
             out.append(f"The tree splits on the group column {column!r}.")
         routes = predictor.routes(dataset) if routes is None else routes
-        sizes = rows_per_leaf(routes, dataset)
-        if sizes.min() < self.min_samples_leaf:
+        smallest = self.needs("min_samples_leaf", predictor, dataset, routes)
+        if smallest < self.min_samples_leaf:
             out.append(
-                f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for."
+                f"A leaf holds {smallest} rows; at least {self.min_samples_leaf} are asked for."
             )
         if self.min_weight_leaf:
-            whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
-            whole = whole * dataset.row_counts
-            lightest = scale * min(
-                int(whole[routes.leaf == leaf].sum()) for leaf in range(routes.n_leaves)
-            )
+            lightest = self.needs("min_weight_leaf", predictor, dataset, routes)
             if lightest < self.min_weight_leaf:
                 out.append(
                     f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for."
                 )
         if self.min_samples_treatment:
-            given = one_hot_treatments(dataset)
-            rarest = min(
-                int(given[routes.leaf == leaf].sum(axis=0).min(initial=dataset.total_rows))
-                for leaf in range(routes.n_leaves)
-            )
+            rarest = self.needs("min_samples_treatment", predictor, dataset, routes)
             if rarest < self.min_samples_treatment:
                 out.append(
                     f"A leaf holds {rarest} rows with one of the treatments; at least {self.min_samples_treatment} are asked for."
                 )
         return out
+
+    def needs(self, limit: str, predictor: Tree, dataset: Dataset, routes: Any) -> Fraction:
+        if limit == "max_depth":
+            return Fraction(predictor.depth)
+        if limit == "max_leaf_nodes":
+            return Fraction(predictor.n_leaves)
+        if limit == "min_samples_leaf":
+            return Fraction(int(rows_per_leaf(routes, dataset).min()))
+        if limit == "min_weight_leaf":
+            whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
+            whole = whole * dataset.row_counts
+            leaves = range(routes.n_leaves)
+            return scale * min(int(whole[routes.leaf == leaf].sum()) for leaf in leaves)
+        given = one_hot_treatments(dataset)
+        return Fraction(
+            min(
+                int(given[routes.leaf == leaf].sum(axis=0).min(initial=dataset.total_rows))
+                for leaf in range(routes.n_leaves)
+            )
+        )
 
     def simplify(self, predictor: Tree, view: Any) -> Tree:
         simpler: Tree = view.canonical(predictor).prune_empty(view)

@@ -8,8 +8,9 @@ rules decide the demanded share (the transparency of Hybrid-CORELS: Ferry, Laber
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -71,6 +72,8 @@ class CapturedShare(TreeConstraint):
     name: ClassVar[str] = "captured-share"
     takes_counts: ClassVar[bool] = True
 
+    limits: ClassVar[Mapping[str, bool]] = {"at_least": False}
+
     at_least: Any = "1/2"
     black_box: Any = "black box"
 
@@ -82,6 +85,18 @@ class CapturedShare(TreeConstraint):
         coefs[:, position(self.black_box, actions)] = dataset.row_counts
         most = int((1 - self.at_least) * dataset.total_rows)
         return [SideRow(f"rows left to {self.black_box}", coefs, None, most)]
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction | None:
+        """The share of rows that rules decide; None if a rule leaves its rows to the black box."""
+        black_box = position(self.black_box, actions)
+        if black_box in routes.leaf_actions[:-1]:
+            return None
+        decided = int(dataset.row_counts[routes.action != black_box].sum())
+        return Fraction(decided, dataset.total_rows)
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """Half a row more."""
+        return amount + Fraction(1, 2 * dataset.total_rows) if amount < 1 else None
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
         black_box = position(self.black_box, actions)

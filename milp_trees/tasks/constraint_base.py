@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,6 +34,8 @@ class Constraint(ABC):
     about_features: ClassVar[bool] = False
     #: Whether it counts original rows where rows stand for several equal ones (`Dataset.counts`).
     takes_counts: ClassVar[bool] = False
+    #: The parameters that are limits of a quantity, and whether a larger number allows more models.
+    limits: ClassVar[Mapping[str, bool]] = {}
 
     @abstractmethod
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
@@ -67,8 +69,36 @@ class Constraint(ABC):
             f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
         )
 
+    def parts(self) -> tuple[Constraint, ...]:
+        """Constraints with one limit each, which together say the same."""
+        stated = [name for name in self.limits if getattr(self, name) is not None]
+        if len(stated) < 2:
+            return (self,)
+        return tuple(
+            replace(self, **{other: None for other in stated if other != name}) for name in stated
+        )
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction | None:
+        """The tightest limit under which a model satisfies the constraint, which has one limit.
+
+        Parameters
+        ----------
+        routes : Routes
+            The model's routes of the rows.
+        dataset : Dataset
+            The rows.
+        actions : tuple
+            Names of the actions.
+
+        Returns
+        -------
+        Fraction or None
+            None if no limit helps, or if there is none.
+        """
+        return None
+
     def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
-        """A limit that excludes an amount, and no smaller one.
+        """A limit that excludes an amount, and none that is tighter.
 
         Parameters
         ----------
@@ -80,7 +110,7 @@ class Constraint(ABC):
         Returns
         -------
         Fraction or None
-            None if no amount is smaller.
+            None if no amount is tighter, or if amounts may be as close as they like.
         """
         return None
 

@@ -14,7 +14,7 @@ two sets is empty gives no integer row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -58,6 +58,7 @@ class GroupRates(Constraint):
 
     compares_groups: ClassVar[bool] = True
     takes_counts: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {"max_disparity": True}
 
     max_disparity: Any = 0.01
     favourable: Any = None
@@ -110,6 +111,10 @@ class GroupRates(Constraint):
             for _, a, b in self.pairs(dataset, positive)
         ]
         return self.name, max(differences, default=Fraction(0))
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The largest difference of two rates."""
+        return self.amount(routes.action, dataset, actions)[1]
 
     def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
         """The limit, the largest difference, and the rate of every group."""
@@ -211,6 +216,7 @@ class Capacity(Constraint):
 
     name: ClassVar[str] = "capacity"
     takes_counts: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {"at_most": True, "at_least": False}
 
     action: Any = None
     at_most: int | None = None
@@ -244,6 +250,10 @@ class Capacity(Constraint):
         """The number of rows that get the action."""
         chosen = action == position(self.action, actions)
         return f"rows given {self.action}", Fraction(int(dataset.row_counts[chosen].sum()))
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The number of rows that get the action."""
+        return self.amount(routes.action, dataset, actions)[1]
 
     def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
         """The limits, and how many rows get the action."""
@@ -284,6 +294,10 @@ class ErrorRates(Constraint):
 
     name: ClassVar[str] = "error-rates"
     takes_counts: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {
+        "max_false_positive_rate": True,
+        "max_false_negative_rate": True,
+    }
 
     max_false_positive_rate: Any = None
     max_false_negative_rate: Any = None
@@ -312,6 +326,16 @@ class ErrorRates(Constraint):
                 coefs = (here[:, None] & wrong[None, :]) * rows[:, None]
                 out.append(SideRow(name, coefs, None, int(most * int(rows[here].sum()))))
         return out
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The rate that is limited; 0 of no rows."""
+        (row,) = self.rows(dataset, actions)
+        wrong = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
+        return Fraction(wrong, int(row.coefs.max(axis=1).sum()) or 1)
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """Half a row less."""
+        return amount - Fraction(1, 2 * dataset.total_rows) if amount > 0 else None
 
     def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
         """Both limits, and the rates as they are."""

@@ -6,7 +6,9 @@ A feature is named by its column, which stands for all tests of that column (`ag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.common.errors import DataError
@@ -36,11 +38,20 @@ class FeatureBudget(TreeConstraint):
     name: ClassVar[str] = "feature-budget"
     takes_counts: ClassVar[bool] = True
     about_features: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {"at_most": True}
 
     at_most: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at_most", count(self.at_most, "at_most of a feature budget"))
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The number of columns that are tested."""
+        return Fraction(len({c for t in routes.splits for c in t.columns}))
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """One column less."""
+        return amount - 1 if amount > 0 else None
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
         used = sorted({c for t in routes.splits for c in t.columns})

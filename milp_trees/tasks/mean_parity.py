@@ -14,7 +14,7 @@ difference above :math:`\delta` by a billionth of the range of the targets is al
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -106,6 +106,8 @@ class MeanPredictionParity(TreeConstraint):
     compares_groups: ClassVar[bool] = True
     takes_counts: ClassVar[bool] = True
 
+    limits: ClassVar[Mapping[str, bool]] = {"max_difference": True}
+
     max_difference: Any = 0
 
     def __post_init__(self) -> None:
@@ -177,6 +179,10 @@ class MeanPredictionParity(TreeConstraint):
                 )
             out += [(label, abs(a - b)) for a, b in zip(*means, strict=True)]
         return out
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The largest difference of two mean predictions."""
+        return max((gap for _, gap in self.gaps(routes, dataset)), default=Fraction(0))
 
     def _pairs(self, dataset: Dataset) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Label and masks of every two groups."""

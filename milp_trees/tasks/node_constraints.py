@@ -13,6 +13,7 @@ Rows are counted, and their weights are ignored. Groups without rows in a node a
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -34,6 +35,7 @@ class _InNodes(TreeConstraint):
 
     compares_groups: ClassVar[bool] = True
     takes_counts: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {"max_disparity": True}
     in_branches: ClassVar[bool]
     event: ClassVar[str]
 
@@ -46,19 +48,46 @@ class _InNodes(TreeConstraint):
     def events(self, dataset: Dataset, actions: tuple[Any, ...]) -> np.ndarray:
         """Whether a row has the event if it gets an action; bool array of shape (n, K)."""
 
-    def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
+    def _rates(
+        self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> Iterator[tuple[int, int, dict[Any, Fraction]]]:
+        """First and last leaf of every node that is looked at, and the rates of its groups."""
         groups = dataset.require("groups", f"The constraint {self.name}")
         happens = self.events(dataset, actions)[np.arange(len(routes.action)), routes.action]
-        rows, out = dataset.row_counts, []
+        rows = dataset.row_counts
         for first, last in routes.nodes():
             if first != last and not self.in_branches:
                 continue
             here = (routes.leaf >= first) & (routes.leaf <= last)
-            rates = {
-                g: Fraction(int(rows[here & happens & (groups == g)].sum()), n)
-                for g in np.unique(groups).tolist()
-                if (n := int(rows[here & (groups == g)].sum()))
-            }
+            yield (
+                first,
+                last,
+                {
+                    g: Fraction(int(rows[here & happens & (groups == g)].sum()), n)
+                    for g in np.unique(groups).tolist()
+                    if (n := int(rows[here & (groups == g)].sum()))
+                },
+            )
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The largest difference of two rates in a node."""
+        return max(
+            (
+                abs(rates[a] - rates[b])
+                for _, _, rates in self._rates(routes, dataset, actions)
+                for a, b in combinations(rates, 2)
+            ),
+            default=Fraction(0),
+        )
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A little less: two differences of shares are at least so far apart."""
+        closest = Fraction(1, 2 * dataset.total_rows**2 * amount.denominator)
+        return amount - closest if amount > 0 else None
+
+    def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
+        out = []
+        for first, last, rates in self._rates(routes, dataset, actions):
             for a, b in combinations(rates, 2):
                 if abs(rates[a] - rates[b]) > self.max_disparity:
                     where = f"leaf {first}" if first == last else f"leaves {first} to {last}"

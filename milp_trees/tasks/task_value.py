@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from milp_trees.common import exact
 from milp_trees.common.errors import DataError
@@ -13,6 +16,7 @@ from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class TaskValue(Constraint):
 
     name: ClassVar[str] = "task-value"
     takes_counts: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, bool]] = {"at_most": True}
 
     task: Any = None
     at_most: Any = 0
@@ -47,6 +52,21 @@ class TaskValue(Constraint):
         object.__setattr__(self, "at_most", exact.fraction(self.at_most, "at_most"))
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        whole, scale = self._costs(dataset, actions)
+        upper = self.at_most / scale if scale else Fraction(0)
+        return [SideRow(f"value of {self.task.name}", whole, None, int(upper // 1))]
+
+    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+        """The costs that the other task adds up."""
+        whole, scale = self._costs(dataset, actions)
+        return scale * int(whole[np.arange(len(routes.action)), routes.action].sum())
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """Half a unit less."""
+        return amount - self._costs(dataset, self.task.actions(dataset))[1] / 2
+
+    def _costs(self, dataset: Dataset, actions: tuple[Any, ...]) -> tuple[np.ndarray, Fraction]:
+        """The costs of the other task as integers, and their unit."""
         own = self.task.actions(dataset)
         if list(map(str, own)) != list(map(str, actions)):
             raise DataError(
@@ -58,8 +78,7 @@ class TaskValue(Constraint):
             raise DataError(
                 f"The constraint task-value needs exact costs, and those of {self.task.name} are measured floats; round them, for example to 4 digits."
             )
-        upper = self.at_most / scale if scale else Fraction(0)
-        return [SideRow(f"value of {self.task.name}", whole, None, int(upper // 1))]
+        return whole, scale
 
     def spec(self) -> dict[str, Any]:
         return {"name": self.name, "task": self.task.spec(), "at_most": str(self.at_most)}
