@@ -50,7 +50,8 @@ def smallest_conflict(ask: Feasibility) -> Conflict | None:
     Conflict or None
         None if a model keeps all demands.
     """
-    n, undecided = len(ask.demands), []
+    n = len(ask.demands)
+    undecided: list[tuple[int, ...]] = []
     for size in range(n + 1):
         for chosen in _hitting(ask, size):
             found = ask.ask(chosen, share=0.25 if size < n else 1.0)

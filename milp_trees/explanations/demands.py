@@ -64,6 +64,14 @@ class Demand:
         inside = ", ".join(f"{k} {in_words(v)}" for k, v in given.items())
         return f"{self.name} ({inside})" if inside else self.name
 
+    @property
+    def parameter(self) -> str:
+        """The parameter with the number, and whose it is."""
+        if self.rule is None or self.limit is None:
+            return self.name
+        action = getattr(self.rule, "action", None)
+        return f"{self.limit} of {self.name}" + (f" of {action}" if action is not None else "")
+
     def allows(self, level: Any, needed: Any) -> bool:
         """Whether a number allows a model that needs another one."""
         return bool(needed <= level if self.larger else needed >= level)
@@ -179,11 +187,11 @@ class Needed:
             if demand.rule is not None:
                 kept.append(not demand.rule.broken(routes, data, actions))
                 if demand.limit is not None:
-                    level = demand.rule.needs(routes, data, actions)
+                    level = demand.rule.needed_limit(routes, data, actions)
             elif demand.limit is None:
                 kept.append(_keeps_off_groups(tree, data))
             else:
-                level = problem.space.needs(demand.limit, tree, data, routes)
+                level = problem.space.needed_limit(demand.limit, tree, data, routes)
                 kept.append(level is not None and demand.allows(demand.level, level))
             levels.append(level)
         self.tree, self.demands = tree, demands

@@ -100,9 +100,12 @@ class Feasibility:
         self.proven: list[Proven] = []
         self.runs = 0
         task = demands.problem.task
-        plain = isinstance(task, ActionCosts) and type(task).side_rows is ActionCosts.side_rows
-        plain = plain and type(task).cost_matrix is ActionCosts.cost_matrix
-        self._free = FreeOfCosts(task=replace(task, constraints=())) if plain else None
+        #: A task whose view is made otherwise may have constraints of its own.
+        plain = isinstance(task, ActionCosts) and all(
+            getattr(type(task), name) is getattr(ActionCosts, name)
+            for name in ("side_rows", "structure", "cost_matrix", "violations")
+        )
+        self._free = FreeOfCosts(task=task) if plain else None
 
     def learn(self, trees: Iterable[Any]) -> None:
         """Remember models, which may be witnesses."""

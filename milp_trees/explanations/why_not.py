@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.limits import Limits
-from milp_trees.explanations.explanation import Explanation, explain
+from milp_trees.explanations.explanation import explain
 from milp_trees.problems.problem import Problem
 
 if TYPE_CHECKING:

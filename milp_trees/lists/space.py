@@ -214,7 +214,7 @@ class RuleLists(Space):
             )
         return out
 
-    def needs(
+    def needed_limit(
         self, limit: str, predictor: RuleList, dataset: Dataset, routes: Any
     ) -> Fraction | None:
         *sizes, _ = rows_per_leaf(routes, dataset).tolist()

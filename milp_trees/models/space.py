@@ -160,7 +160,7 @@ class Space(ABC):
         list of str
         """
 
-    def needs(self, limit: str, predictor: Any, dataset: Dataset, routes: Any) -> Fraction | None:
+    def needed_limit(self, limit: str, predictor: Any, dataset: Dataset, routes: Any) -> Fraction | None:
         """The tightest number of one of the `limits` that a predictor keeps on the data.
 
         Parameters
@@ -410,26 +410,26 @@ class Trees(Space):
         for column in sorted({t.column for t in predictor.splits} & set(barred)):
             out.append(f"The tree splits on the group column {column!r}.")
         routes = predictor.routes(dataset) if routes is None else routes
-        smallest = self.needs("min_samples_leaf", predictor, dataset, routes)
+        smallest = self.needed_limit("min_samples_leaf", predictor, dataset, routes)
         if smallest < self.min_samples_leaf:
             out.append(
                 f"A leaf holds {smallest} rows; at least {self.min_samples_leaf} are asked for."
             )
         if self.min_weight_leaf:
-            lightest = self.needs("min_weight_leaf", predictor, dataset, routes)
+            lightest = self.needed_limit("min_weight_leaf", predictor, dataset, routes)
             if lightest < self.min_weight_leaf:
                 out.append(
                     f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for."
                 )
         if self.min_samples_treatment:
-            rarest = self.needs("min_samples_treatment", predictor, dataset, routes)
+            rarest = self.needed_limit("min_samples_treatment", predictor, dataset, routes)
             if rarest < self.min_samples_treatment:
                 out.append(
                     f"A leaf holds {rarest} rows with one of the treatments; at least {self.min_samples_treatment} are asked for."
                 )
         return out
 
-    def needs(self, limit: str, predictor: Tree, dataset: Dataset, routes: Any) -> Fraction:
+    def needed_limit(self, limit: str, predictor: Tree, dataset: Dataset, routes: Any) -> Fraction:
         if limit == "max_depth":
             return Fraction(predictor.depth)
         if limit == "max_leaf_nodes":

@@ -86,13 +86,18 @@ class CapturedShare(TreeConstraint):
         most = int((1 - self.at_least) * dataset.total_rows)
         return [SideRow(f"rows left to {self.black_box}", coefs, None, most)]
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction | None:
+    def needed_limit(
+        self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> Fraction | None:
         """The share of rows that rules decide; None if a rule leaves its rows to the black box."""
         black_box = position(self.black_box, actions)
         if black_box in routes.leaf_actions[:-1]:
             return None
         decided = int(dataset.row_counts[routes.action != black_box].sum())
         return Fraction(decided, dataset.total_rows)
+
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
     def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
         """Half a row more."""

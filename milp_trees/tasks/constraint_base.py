@@ -78,7 +78,9 @@ class Constraint(ABC):
             replace(self, **{other: None for other in stated if other != name}) for name in stated
         )
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction | None:
+    def needed_limit(
+        self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> Fraction | None:
         """The tightest limit under which a model satisfies the constraint, which has one limit.
 
         Parameters

@@ -112,7 +112,7 @@ class GroupRates(Constraint):
         ]
         return self.name, max(differences, default=Fraction(0))
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The largest difference of two rates."""
         return self.amount(routes.action, dataset, actions)[1]
 
@@ -251,7 +251,7 @@ class Capacity(Constraint):
         chosen = action == position(self.action, actions)
         return f"rows given {self.action}", Fraction(int(dataset.row_counts[chosen].sum()))
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The number of rows that get the action."""
         return self.amount(routes.action, dataset, actions)[1]
 
@@ -327,11 +327,14 @@ class ErrorRates(Constraint):
                 out.append(SideRow(name, coefs, None, int(most * int(rows[here].sum()))))
         return out
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The rate that is limited; 0 of no rows."""
         (row,) = self.rows(dataset, actions)
         wrong = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
         return Fraction(wrong, int(row.coefs.max(axis=1).sum()) or 1)
+
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
     def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
         """Half a row less."""

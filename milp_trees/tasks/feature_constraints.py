@@ -45,7 +45,7 @@ class FeatureBudget(TreeConstraint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "at_most", count(self.at_most, "at_most of a feature budget"))
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The number of columns that are tested."""
         return Fraction(len({c for t in routes.splits for c in t.columns}))
 

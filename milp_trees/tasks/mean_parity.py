@@ -180,7 +180,7 @@ class MeanPredictionParity(TreeConstraint):
             out += [(label, abs(a - b)) for a, b in zip(*means, strict=True)]
         return out
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The largest difference of two mean predictions."""
         return max((gap for _, gap in self.gaps(routes, dataset)), default=Fraction(0))
 

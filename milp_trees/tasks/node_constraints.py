@@ -69,7 +69,7 @@ class _InNodes(TreeConstraint):
                 },
             )
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The largest difference of two rates in a node."""
         return max(
             (
@@ -79,6 +79,9 @@ class _InNodes(TreeConstraint):
             ),
             default=Fraction(0),
         )
+
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
     def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
         """A little less: two differences of shares are at least so far apart."""

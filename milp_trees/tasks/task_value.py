@@ -56,7 +56,7 @@ class TaskValue(Constraint):
         upper = self.at_most / scale if scale else Fraction(0)
         return [SideRow(f"value of {self.task.name}", whole, None, int(upper // 1))]
 
-    def needs(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
+    def needed_limit(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> Fraction:
         """The costs that the other task adds up."""
         whole, scale = self._costs(dataset, actions)
         return scale * int(whole[np.arange(len(routes.action)), routes.action].sum())

@@ -1,0 +1,48 @@
+"""`milp-trees why-not`: why a problem has no answer, and what would help."""
+
+from __future__ import annotations
+
+import typer
+
+from milp_trees.cli.app import Json, Out, app, write
+from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained
+from milp_trees.cli.folding import folded
+from milp_trees.cli.help import ANSWER
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import writable
+from milp_trees.common.limits import Limit, Limits
+
+
+@app.command("why-not", rich_help_panel=ANSWER)
+@explained
+@takes_problem
+@takes_limits("time_limit", "memory_limit", "threads")
+def why_not(
+    options: ProblemOptions,
+    *,
+    limits: Limits,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say which constraints of a problem conflict, and what would help.
+
+    The conflict is the smallest set of constraints that no model keeps together. For each of them
+    the least change that helps alone is shown, and the model that violates least.
+    """
+    from milp_trees.explanations.explanation import explain
+    from milp_trees.results.result import Status
+
+    writable(json=out)
+    options.check_complete()
+    problem, _ = options.problem(quiet=as_json)
+    found = explain(options.free_of_depth(problem, None), limits)
+    if not as_json:
+        typer.echo("\n" + "\n".join(map(folded, found.to_text().splitlines())))
+        if found.nearest is not None:
+            typer.echo(f"\n{found.nearest.predictor.to_text()}")
+    write(found.to_json(), out, as_json)
+    if found.result.limit is Limit.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+    if found.result.predictor is None and found.result.status is not Status.INFEASIBLE:
+        raise typer.Exit(NO_MODEL)
