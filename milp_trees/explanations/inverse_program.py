@@ -17,8 +17,12 @@ import numpy as np
 
 #: Largest denominators of weights and multipliers that are tried, one after the other.
 DENOMINATORS = (1, 2, 12, 60, 1000, 10**6)
-#: Share by which rational weights may need more change than the solver's.
-CLOSE = 1e-7
+#: Share by which rational weights may need more change than the solver's, and the bound less.
+CLOSE = 1e-6
+#: Smallest change of a weight that is none of the solver's tolerance.
+TINY = 1e-8
+#: Share by which rows are exceeded where their vertex has denominators that are too large.
+MARGIN = 1e-7
 
 
 class Change(NamedTuple):
@@ -62,25 +66,30 @@ class InverseProgram:
         unchanged = Change(self.before, Fraction(0), Fraction(0))
         if all(self._holds(self.before, row) for row in self.rows):
             return unchanged
-        n = len(self.before)
         A, b = self._floats()
         before = np.array([float(w) for w in self.before])
-        solution = _linprog(
-            np.ones(2 * n),
-            np.hstack([-A, A]),
-            A @ before - b,
-            [*[(0.0, None)] * n, *[(0.0, w) for w in before.tolist()]],
-        )
+        solution = self._solved(A, before, b)
         if solution.status == 2:
             return self._impossible(A, b)
         if solution.status != 0:
             return None
         bound = self._bound(self._multipliers(-solution.ineqlin.marginals), solution.fun)
-        weights = self._rational(before + solution.x[:n] - solution.x[n:], solution.fun)
+        weights = self._rational(before, solution, DENOMINATORS)
+        if weights is None:
+            # Where the vertex has large denominators, a point beyond the rows is made rational.
+            further = b + MARGIN * np.maximum(1.0, np.abs(b - A @ before))
+            solution = self._solved(A, before, further)
+            weights = self._rational(before, solution, DENOMINATORS[-2:])
         if weights is None:
             why = "the weights of the linear programme could not be made rational"
             return unchanged._replace(bound=bound, note=why)
         return Change(weights, self._change(weights), bound)
+
+    def _solved(self, A: np.ndarray, before: np.ndarray, b: np.ndarray) -> Any:
+        """HiGHS's solution: what is added to each weight, then what is taken away."""
+        n = len(before)
+        bounds = [*[(0.0, None)] * n, *[(0.0, w) for w in before.tolist()]]
+        return _linprog(np.ones(2 * n), np.hstack([-A, A]), A @ before - b, bounds)
 
     def _floats(self) -> tuple[np.ndarray, np.ndarray]:
         """The rows in doubles, each divided by its largest coefficient."""
@@ -103,12 +112,18 @@ class InverseProgram:
     def _change(self, weights: Sequence[Fraction]) -> Fraction:
         return sum((abs(w - o) for w, o in zip(weights, self.before, strict=True)), Fraction(0))
 
-    def _rational(self, weights: np.ndarray, change: float) -> tuple[Fraction, ...] | None:
+    def _rational(
+        self, before: np.ndarray, solution: Any, denominators: Sequence[int]
+    ) -> tuple[Fraction, ...] | None:
         """Rational weights near a point that satisfy every row, with hardly more change."""
-        for largest in DENOMINATORS:
+        if solution.status != 0:
+            return None
+        n, change = len(before), float(solution.fun)
+        weights = before + solution.x[:n] - solution.x[n:]
+        for largest in denominators:
             near = tuple(
                 max(Fraction(w).limit_denominator(largest), Fraction(0))
-                if abs(w - float(o)) > CLOSE
+                if abs(w - float(o)) > TINY
                 else o
                 for w, o in zip(weights.tolist(), self.before, strict=True)
             )
@@ -153,7 +168,9 @@ class InverseProgram:
         """That no weights satisfy the rows, if multipliers prove it in whole numbers."""
         n = A.shape[1]
         cost = np.append(np.zeros(n), 1.0)
-        solution = _linprog(cost, np.hstack([-A, -np.ones((len(A), 1))]), -b, [(0.0, None)] * (n + 1))
+        solution = _linprog(
+            cost, np.hstack([-A, -np.ones((len(A), 1))]), -b, [(0.0, None)] * (n + 1)
+        )
         proven = False
         if solution.status == 0:
             multipliers = self._multipliers(-solution.ineqlin.marginals)

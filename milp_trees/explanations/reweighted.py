@@ -40,6 +40,7 @@ class Reweighted(Task):
 
     name: ClassVar[str] = "reweighted"
     title: ClassVar[str] = "Costs with changed weights of rows"
+    takes_counts: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
 
     original: Any

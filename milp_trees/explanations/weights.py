@@ -35,6 +35,9 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Largest denominator of the present weights.
+FINEST = 10**6
+
 
 @dataclass(frozen=True, eq=False)
 class WeightChange:
@@ -69,8 +72,18 @@ class WeightChange:
 
     @property
     def proven(self) -> bool:
-        """Whether the change is enough and no smaller one is, or no change is enough."""
-        return self.impossible or (self.total is not None and self.total == self.bound)
+        """Whether the change is enough and none that is smaller by a share of 1e-5 is.
+
+        It is also true if no change is enough.
+        """
+        if self.total is None or self.bound is None:
+            return self.impossible
+        return self.total - self.bound <= Fraction(1, 10**5) * max(1, self.total)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `total` is the least change as a rational number."""
+        return self.total is not None and self.total == self.bound
 
     @cached_property
     def changed(self) -> tuple[int, ...]:
@@ -95,6 +108,7 @@ class WeightChange:
                 "total": ratio_text(self.total),
                 "bound": ratio_text(self.bound),
                 "proven": self.proven,
+                "exact": self.exact,
                 "impossible": self.impossible,
                 "rivals": self.rivals,
                 "note": self.note,
@@ -179,7 +193,12 @@ class _Search:
 
         data = self.problem.dataset
         own = data.row_weights if self.problem.task.weighs_rows else np.ones(data.n_rows)
-        return [fraction(w) * int(c) for w, c in zip(own.tolist(), self.counts, strict=True)]
+        weights = [fraction(w) for w in own.tolist()]
+        if max((w.denominator for w in weights), default=1) > FINEST:
+            raise NoView(
+                "The weights of the rows have more than six digits; round them, so that changed weights are exact."
+            )
+        return [w * int(c) for w, c in zip(weights, self.counts, strict=True)]
 
     def _seen(self, model: Any) -> tuple[list[int], int]:
         """The action of every group, and what leaves and questions cost."""
@@ -264,7 +283,7 @@ class _Search:
             tuple(self.weight),
             tuple(after),
             rivals=len(self.program.rows),
-            note="" if change.total == change.bound else "the bound was not derived exactly",
+            note="" if change.total == change.bound else "to a share of 1e-5",
             problem=problem,
         )
 
