@@ -73,7 +73,7 @@ class InverseProgram:
             return self._impossible(A, b)
         if solution.status != 0:
             return None
-        bound = self._bound(self._multipliers(-solution.ineqlin.marginals), solution.fun)
+        bound = self._bound(-solution.ineqlin.marginals, solution.fun)
         weights = self._rational(before, solution, DENOMINATORS)
         if weights is None:
             # Where the vertex has large denominators, a point beyond the rows is made rational.
@@ -97,12 +97,17 @@ class InverseProgram:
         A = np.array([[c / s for c in row[0]] for row, s in zip(self.rows, size, strict=True)])
         return A, np.array([row[1] / s for row, s in zip(self.rows, size, strict=True)])
 
-    def _multipliers(self, scaled: np.ndarray) -> list[float]:
-        """Multipliers of the rows in whole numbers."""
-        return [
-            max(float(y), 0.0) / max(1, *map(abs, row[0])) if len(row[0]) else 0.0
-            for y, row in zip(scaled, self.rows, strict=True)
-        ]
+    def _near(self, scaled: Sequence[float], largest: int | None) -> list[Fraction]:
+        """Rational multipliers of the rows near those of the rows in doubles.
+
+        `largest` is the largest denominator; None takes the doubles themselves.
+        """
+        near = []
+        for y, (coefs, _) in zip(scaled, self.rows, strict=True):
+            exact = Fraction(max(float(y), 0.0))
+            size = max(1, *map(abs, coefs)) if len(coefs) else 1
+            near.append((exact if largest is None else exact.limit_denominator(largest)) / size)
+        return near
 
     def _holds(self, weights: Sequence[Fraction], row: tuple[np.ndarray, int]) -> bool:
         unit = lcm(1, *{w.denominator for w in weights})
@@ -134,11 +139,10 @@ class InverseProgram:
         return None
 
     def _bound(self, multipliers: Sequence[float], value: float) -> Fraction:
-        """The best bound on the change that rational multipliers near the given ones prove."""
+        """The best bound on the change that multipliers near those in doubles prove."""
         best = Fraction(0)
-        for largest in DENOMINATORS:
-            near = [Fraction(y).limit_denominator(largest) for y in multipliers]
-            best = max(best, self._dual_value(near))
+        for largest in (*DENOMINATORS, None):
+            best = max(best, self._dual_value(self._near(multipliers, largest)))
             if float(best) >= value - CLOSE * max(1.0, value):
                 break
         return best
@@ -173,9 +177,8 @@ class InverseProgram:
         )
         proven = False
         if solution.status == 0:
-            multipliers = self._multipliers(-solution.ineqlin.marginals)
             for largest in DENOMINATORS:
-                near = [Fraction(y).limit_denominator(largest) for y in multipliers]
+                near = self._near(-solution.ineqlin.marginals, largest)
                 coefs, right = self._combined(near)
                 proven = proven or (right > 0 and max(coefs, default=Fraction(0)) <= 0)
         note = "" if proven else "the solver says that no weights are enough, which was not proven"

@@ -25,6 +25,9 @@ from milp_trees.tasks.comparing import exact_value, meets
 #: Solves one problem from a start, under what is left of the limits.
 Solve = Callable[[Problem, Any], Result]
 
+#: Rationals with a larger denominator are shown as decimals alone.
+LONGEST = 10**6
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -125,8 +128,10 @@ class PenaltyRange:
 
 
 def _shown(number: Fraction) -> str:
-    """A rational, with its decimal form where that says more."""
+    """A rational with its decimal form; without the rational where that is one of many digits."""
     decimal = f"{float(number):.6g}"
+    if number.denominator > LONGEST:
+        return decimal
     return decimal if Fraction(decimal) == number else f"{number} ({decimal})"
 
 
@@ -265,6 +270,6 @@ class _Search:
             return
         if more < 0 and (self.most is None or bound < self.most):
             self.most, self.above = bound, rival
+        ends = tuple(r for r in (self.below, self.above) if r is not None)
         if self.most is not None and self.least > self.most:
-            assert self.below is not None and self.above is not None
-            self.excluding = (self.below, self.above)
+            self.excluding = ends

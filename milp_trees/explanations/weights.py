@@ -16,7 +16,7 @@ numbers, and the dual multipliers, made rational too, give a lower bound on ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import NoView
+from milp_trees.common.plurals import counted
 from milp_trees.explanations.inverse_program import Change, InverseProgram
 from milp_trees.explanations.penalty import Solve
 from milp_trees.explanations.reweighted import Reweighted, prices_of
@@ -126,7 +127,7 @@ class WeightChange:
 
     def __str__(self) -> str:
         if self.impossible:
-            return "optimal for no weights of the rows"
+            return f"optimal for no weights of the rows: for all of them one of {counted(self.rivals, 'other model')} is better"
         bound = "" if self.bound is None else f"; less than {float(self.bound):.6g} is not enough"
         if self.total is None:
             return f"no weights are known that make it optimal ({self.note}){bound}"
@@ -160,6 +161,10 @@ def least_change(problem: Problem, model: Any, solve: Solve) -> WeightChange:
     NoView
         The task is no sum of action costs, or the model has tests that are none of the problem.
     """
+    if not problem.task.offers(CostMatrix):
+        raise NoView(
+            f"Changed weights are derived for tasks that add up costs of actions, and {problem.task.name} is none of them."
+        )
     return _Search(problem, model, solve).run()
 
 
