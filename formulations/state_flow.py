@@ -327,6 +327,7 @@ class StateFlow(TreeFormulation):
             "columns": lambda c: str(h.words(c, view)),
             "states": lambda s: f"{left} left {h.depth_left[s]}",
             "groups": lambda g: " or ".join(view.features[f].name for f in every[g]),
+            "side": lambda j: str(view.side[j].name),
         }
 
     def claims(

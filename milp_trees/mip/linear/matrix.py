@@ -290,7 +290,8 @@ def compile_model(m: Any) -> MatrixModel:
             labels += [b.name] * coo.shape[0]
             indices += range(coo.shape[0])
         c = np.zeros(len(columns))
-        c[where] = form.c.toarray().ravel()
+        if form.objectives:
+            c[where] = form.c.toarray().ravel()
         A = (
             sparse.csr_matrix(sparse.vstack(parts, format="csr"))
             if parts
@@ -301,7 +302,7 @@ def compile_model(m: Any) -> MatrixModel:
         )
         upper = np.array([INFINITY if (up := v.ub) is None else up for v in columns], dtype=float)
         integer = np.array([v.is_integer() for v in columns], dtype=bool)
-        offset = float(np.asarray(form.c_offset).ravel()[0])
+        offset = float(np.asarray(form.c_offset).ravel()[0]) if form.objectives else 0.0
     low = np.concatenate(lows) if lows else np.zeros(0)
     up = np.concatenate(ups) if ups else np.zeros(0)
     return MatrixModel(
