@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import DataError, Unsupported
-from milp_trees.common.limits import MAX_NONZEROS
+from milp_trees.common.limits import MAX_NONZEROS, Limits
 from milp_trees.methods.thresholds import is_open
 from milp_trees.mip.built_tests import BuiltTest, ModelTests
 from milp_trees.mip.incomplete import marked_incomplete
@@ -26,6 +26,7 @@ from milp_trees.tasks.grouping import packed
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
+    from milp_trees.mip.conflicting_rows import ConflictingRows
     from milp_trees.mip.formulation import Formulation
     from milp_trees.mip.linear.matrix import MatrixModel
 
@@ -347,6 +348,45 @@ class Built:
         if found.wrong:
             raise DataError(found.wrong)
         return found
+
+    def why_infeasible(
+        self,
+        *,
+        among: Iterable[str] | None = None,
+        solver: str | None = None,
+        time_limit: float | None = 60.0,
+    ) -> ConflictingRows:
+        """Rows of the whole model that contradict each other, none of which can be left out.
+
+        Parameters
+        ----------
+        among, solver, time_limit
+            As for `milp_trees.plugins.conflicting_rows`; `among=["mine"]` asks only which rows of
+            the constraint `mine` conflict, while all others hold.
+
+        Returns
+        -------
+        ConflictingRows
+
+        Raises
+        ------
+        DataError
+            The model has a feasible point; of an incomplete model, without its cuts.
+        SolverFailure
+            It was not found out in time whether it has one.
+        """
+        from milp_trees.mip.conflicting_rows import rows_in_conflict
+
+        words = self.formulation.meanings(self.model, self.problem)
+        return rows_in_conflict(
+            self.compiled(),
+            self.whole,
+            self.model,
+            words,
+            among,
+            solver,
+            Limits.asked(time_limit=time_limit),
+        )
 
     def compiled(self) -> MatrixModel:
         """The whole model as a matrix, as it is now; without the mark of an incomplete model."""

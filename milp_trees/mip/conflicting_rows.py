@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from milp_trees.common.limits import Limits
 from milp_trees.common.plurals import counted
 from milp_trees.mip.irreducible import Subset, irreducible_rows
-from milp_trees.mip.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import MatrixModel, compile_with_fixed
 from milp_trees.mip.registry import registry
 from milp_trees.results.json import json_safe
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
     from milp_trees.problems.problem import Problem
 
+#: Functions that describe elements of sets and blocks of rows, by the names of these.
+Words: TypeAlias = Mapping[str, Callable[[Any], str]]
 #: Blocks with more conflicting rows are summed up in the text.
 MOST_LISTED = 6
 
@@ -215,31 +217,57 @@ def conflicting_rows(
     >>> sorted(row.name for row in found.rows), found.irreducible
     (['both', 'one'], True)
     """
-    matrix, among = compile_model(model), None if among is None else tuple(among)
-    limits = limits or Limits.asked(time_limit=time_limit)
-    subset = irreducible_rows(matrix, solver or registry.default_solver, limits, among)
-    words: Mapping[str, Callable[[Any], str]] = {}
+    words: Words = {}
     if formulation is not None and problem is not None:
         words = formulation.meanings(model, problem)
-    rows = tuple(
-        _row(model, matrix.row_labels[i], matrix.row_indices[i], words, i in subset.needed)
-        for i in subset.rows
-    )
-    return ConflictingRows(matrix.name, rows, subset, among or ())
+    limits = limits or Limits.asked(time_limit=time_limit)
+    return rows_in_conflict(compile_with_fixed(model), model, model, words, among, solver, limits)
 
 
-def _row(
-    model: Any, label: str, index: Any, words: Mapping[str, Callable[[Any], str]], needed: bool
-) -> ConflictingRow:
-    """A row with the words for its index and the documentation of its constraint."""
-    component = model.find_component(label)
-    doc = getattr(component, "doc", None) or ""
-    return ConflictingRow(label, index, _in_words(component, index, words), doc, needed)
+def rows_in_conflict(
+    matrix: MatrixModel,
+    whole: Any,
+    block: Any,
+    words: Words,
+    among: Iterable[str] | None,
+    solver: str | None,
+    limits: Limits,
+) -> ConflictingRows:
+    """As `conflicting_rows`, for the matrix of a model.
+
+    Parameters
+    ----------
+    matrix : MatrixModel
+    whole : ConcreteModel
+        The model that the matrix was made from.
+    block : ConcreteModel or Block
+        The part of it that the words are about.
+    words : mapping
+        As `Formulation.meanings` returns.
+    among : iterable of str, optional
+    solver : str, optional
+    limits : Limits
+
+    Returns
+    -------
+    ConflictingRows
+    """
+    among = None if among is None else tuple(among)
+    subset = irreducible_rows(matrix, solver or registry.default_solver, limits, among)
+    rows = []
+    for i in subset.rows:
+        label, index = matrix.row_labels[i], matrix.row_indices[i]
+        component = whole.find_component(label)
+        known = words if component is not None and component.parent_block() is block else {}
+        doc = getattr(component, "doc", None) or ""
+        said = _in_words(component, index, known)
+        rows.append(ConflictingRow(label, index, said, doc, i in subset.needed))
+    return ConflictingRows(matrix.name, tuple(rows), subset, among or ())
 
 
-def _in_words(component: Any, index: Any, words: Mapping[str, Callable[[Any], str]]) -> str:
+def _in_words(component: Any, index: Any, words: Words) -> str:
     """The meaning of an index: that of the block, or those of the sets it is from."""
-    if index is None:
+    if index is None or not words:
         return ""
     own = words.get(component.local_name)
     if own is not None:

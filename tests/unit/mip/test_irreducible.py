@@ -159,3 +159,27 @@ def test_a_search_that_is_stopped_says_which_rows_may_be_superfluous(monkeypatch
     solves[:] = [0.0] * 9
     with pytest.raises(mt.errors.SolverFailure, match="raise time_limit"):
         conflicting_rows(m)
+
+
+def test_a_built_model_names_own_rows_that_conflict_in_one_of_its_blocks():
+    problem = mt.Problem(mt.Dataset(np.eye(3), y=["a", "b", "a"]), mt.Accuracy(), mt.Trees(1))
+    m = pyo.ConcreteModel(name="two trees")
+    m.one, m.two = pyo.Block(), pyo.Block()
+    one, two = (mt.build("flow-oct", problem, block=b) for b in (m.one, m.two))
+    m.cost = pyo.Objective(expr=one.cost + two.cost)
+    m.together = pyo.Constraint(
+        expr=m.one.b[1, 0] + m.two.b[1, 0] >= 2, doc="both trees test the first column"
+    )
+    m.apart = pyo.Constraint([0, 1, 2], rule=lambda m, f: m.one.b[1, f] + m.two.b[1, f] <= 1)
+    found = one.why_infeasible()
+    assert {row.name for row in found.rows} == {"together", "apart[0]"}
+    assert [row.name for row in two.why_infeasible(among=["apart"]).rows] == ["apart[0]"]
+    m.apart.deactivate()
+    m.two.b[1, 0].fix(0)
+    m.one.split = pyo.Constraint(m.one.branch, rule=lambda b, v: b.b[v, 0] >= 1)
+    found = one.why_infeasible()
+    assert [row.name for row in found.rows] == ["together"]
+    assert "contradicts its bounds" in str(found)
+    m.together.deactivate()
+    with pytest.raises(DataError, match="has a feasible point"):
+        one.why_infeasible()
