@@ -5,8 +5,12 @@ from milp_trees.common.exact import fraction
 from milp_trees.common.logarithms import log_between
 from milp_trees.common.registering import register
 from milp_trees.engines.near_best.tree_set import TreeSet
+from milp_trees.explanations.penalty import PenaltyRange
+from milp_trees.explanations.rather import WhyNotModel
+from milp_trees.explanations.weights import WeightChange
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.mip.conflicting_rows import ConflictingRows, conflicting_rows
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.models.exporting import Export
@@ -40,6 +44,7 @@ __all__ = [
     "BySize",
     "Certificate",
     "Clock",
+    "ConflictingRows",
     "CostMatrix",
     "Event",
     "Export",
@@ -58,6 +63,7 @@ __all__ = [
     "ModelSize",
     "NearBest",
     "PairCounts",
+    "PenaltyRange",
     "Ratio",
     "Routes",
     "SeparableTask",
@@ -75,6 +81,9 @@ __all__ = [
     "Value",
     "Verdict",
     "Verification",
+    "WeightChange",
+    "WhyNotModel",
+    "conflicting_rows",
     "finish",
     "fraction",
     "log",

@@ -172,8 +172,9 @@ class _Search:
 
     def __init__(self, problem: Problem, model: Any, solve: Solve) -> None:
         self.problem, self.model, self.solve = problem, model, solve
-        self.task: Any = problem.task
-        self.current: Fraction = self.task.leaf_penalty
+        task: Any = problem.task
+        self.task: Any = task
+        self.current: Fraction = task.leaf_penalty
         self.k, self.loss = model.n_leaves, loss_of(problem, model)
         self.least, self.most = Fraction(0), None
         self.below: Rival | None = None
@@ -238,13 +239,11 @@ class _Search:
         if result.predictor is not None:
             rival, scale = self._rival(result.predictor), result.problem.scale
             own, others = self.loss + penalty * self.k, rival.loss + penalty * rival.leaves
-            equal = scale.exact or meets(result.value, self._value(result.problem), scale)
+            value = result.problem.value(result.predictor)
+            equal = scale.exact or meets(value, result.problem.value(self.model), scale)
             if others < own and (scale.exact or not equal):
                 return rival
         return True if result.optimal else self._stopped(result)
-
-    def _value(self, problem: Problem) -> Any:
-        return problem.value(self.model)
 
     def _stopped(self, result: Result) -> bool:
         """Keep the reason why a run proved nothing."""

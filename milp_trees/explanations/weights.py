@@ -79,7 +79,7 @@ class WeightChange:
         """
         if self.total is None or self.bound is None:
             return self.impossible
-        return self.total - self.bound <= Fraction(1, 10**5) * max(1, self.total)
+        return self.total - self.bound <= Fraction(1, 10**5) * max(Fraction(1), self.total)
 
     @property
     def exact(self) -> bool:

@@ -393,7 +393,8 @@ def farkas(model: MatrixModel, multipliers: Sequence[Fraction]) -> bool:
     -------
     bool
     """
-    least, sums = Fraction(0), {}
+    least = Fraction(0)
+    sums: dict[int, Fraction] = {}
     for i, y in enumerate(multipliers):
         if not y:
             continue
