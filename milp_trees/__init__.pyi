@@ -27,6 +27,7 @@ from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
 from .decisions.estimators.spo_forest import SPOForest as SPOForest
 from .decisions.estimators.spo_tree import SPOTree as SPOTree
+from .embedding.embed import embed as embed
 from .estimators.binarizer import Binarizer as Binarizer
 from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensitiveTreeClassifier
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier

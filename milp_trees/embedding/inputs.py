@@ -1,0 +1,188 @@
+"""The user's variables and expressions as values of the columns that a model asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from milp_trees.common.errors import DataError
+from milp_trees.embedding.cells import Cells, categories, intervals
+from milp_trees.embedding.forest import NUMBER, ORDERED, TEXT, YES_NO, Forest
+
+#: A category that no question of a model names, for the row that is predicted.
+UNSEEN = "another category"
+#: The key of all categories that a model does not ask for.
+OTHER = None
+
+
+@dataclass(eq=False)
+class Input:
+    """A column of a model in the user's variables.
+
+    Parameters
+    ----------
+    cells : Cells
+    value : Pyomo expression or None
+        Of a column of numbers; None for categories.
+    category : mapping of str or None to Pyomo expression
+        For each category whether the value is that one; `None` is any category that the model does
+        not ask for.
+    given : mapping of str or None to Pyomo expression
+        The categories as the user gave them, also those that the model does not ask for.
+    missing : Pyomo expression or None
+        Whether the value is missing; None if it never is.
+    whole : bool
+        Whether the values are whole numbers.
+    order : tuple of str
+        The categories of an ordered column, the lowest first.
+    """
+
+    cells: Cells
+    value: Any = None
+    category: dict[Any, Any] | None = None
+    given: dict[Any, Any] | None = None
+    missing: Any = None
+    whole: bool = False
+    order: tuple[str, ...] = ()
+
+
+def bind(
+    forest: Forest,
+    inputs: Mapping[str, Any],
+    bounds: Mapping[str, tuple[float, float]],
+    tolerance: float,
+) -> dict[str, Input]:
+    """The columns that a forest asks in the user's variables.
+
+    Raises
+    ------
+    DataError
+        A column is not given, has no finite bounds, or is given in another way than it is asked.
+    """
+    from collections.abc import Mapping as AnyMapping
+
+    if not isinstance(inputs, AnyMapping):
+        raise DataError(
+            "inputs must map names of columns to Pyomo variables or expressions, such as {'age': m.age}."
+        )
+    lacking = [c for c in forest.questions if c not in inputs]
+    if lacking:
+        raise DataError(
+            f"The model asks the column {lacking[0]!r}, which inputs do not name; give a variable, an expression or a number for it."
+        )
+    strange = [c for c in inputs if forest.columns and str(c) not in forest.columns]
+    if strange:
+        raise DataError(
+            f"inputs name the column {strange[0]!r}, which the model was not fitted on; its columns are {', '.join(forest.columns[:8])}."
+        )
+    return {
+        column: _bound(forest, column, inputs[column], bounds.get(column), tolerance)
+        for column in forest.questions
+    }
+
+
+def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: float) -> Input:
+    value, missing = given if isinstance(given, tuple) else (given, None)
+    if missing is not None:
+        silent = [q for q in forest.questions[column] if q.value is not None and q.missing is None]
+        if silent:
+            raise DataError(
+                f"The column {column!r} has no answer for a missing value, because it had none when the model was fitted; give its value alone."
+            )
+    holds = forest.holds(column)
+    asked = [q for q in forest.questions[column] if q.value is not None]
+    if not asked:
+        return Input(
+            categories(column, (OTHER,), missing is not None), missing=missing, category={}
+        )
+    if holds == TEXT:
+        return _categorical(column, value, [q.value for q in asked], missing)
+    whole = is_whole(value)
+    order = asked[0].order
+    if any(q.order != order for q in asked):
+        raise DataError(f"The categories of the column {column!r} are asked in two orders.")
+    if order and isinstance(value, str):
+        if value not in order:
+            raise DataError(f"The column {column!r} has no category {value!r}.")
+        value, whole = order.index(value), True
+    if holds in (YES_NO, ORDERED) and not whole:
+        what = "its values are 0 and 1" if holds == YES_NO else "its values are places in the order"
+        raise DataError(
+            f"The column {column!r} needs a variable of whole numbers, because {what}; declare it as Binary or Integers."
+        )
+    least, most = bounds_of(column, value, bounds)
+    if holds in (YES_NO, ORDERED):
+        top = 1 if holds == YES_NO else len(order) - 1
+        if least < 0 or most > top:
+            raise DataError(
+                f"The column {column!r} takes whole numbers from 0 to {top}, and its variable lies between {least:g} and {most:g}; give it these bounds."
+            )
+    cells = intervals(
+        column,
+        holds or NUMBER,
+        [q.value for q in asked],
+        (least, most),
+        whole=whole,
+        missing=missing is not None,
+        tolerance=tolerance,
+    )
+    return Input(cells, value=value, missing=missing, whole=whole, order=order)
+
+
+def _categorical(column: str, given: Any, asked: list[str], missing: Any) -> Input:
+    """A column of categories: a mapping to 0/1 variables, or the text of one category."""
+    if isinstance(given, str):
+        given = {given: 1}
+    if not isinstance(given, Mapping):
+        raise DataError(
+            f"The column {column!r} holds categories; give a mapping of each category to a 0/1 variable, such as {{{asked[0]!r}: m.is_{'x'}, None: m.other}}, where None stands for all others."
+        )
+    held: dict[Any, Any] = {}
+    for name, variable in given.items():
+        key = str(name) if name is not None and str(name) in asked else OTHER
+        held[key] = held[key] + variable if key in held else variable
+    names = [
+        *(name for name in dict.fromkeys(asked) if name in held),
+        *([OTHER] if OTHER in held else []),
+    ]
+    cells = categories(column, names, missing is not None)
+    return Input(cells, category=held, given=dict(given), missing=missing)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether an expression takes whole numbers only, by the domains of its variables."""
+    import pyomo.environ as pyo
+    from pyomo.repn import generate_standard_repn
+
+    if isinstance(value, (int, float)):
+        return float(value).is_integer()
+    if value.is_variable_type():
+        return bool(value.is_integer())
+    repn = generate_standard_repn(value, compute_values=True)
+    if not repn.is_linear():
+        return False
+    numbers = [repn.constant, *repn.linear_coefs]
+    integral = all(float(pyo.value(c)).is_integer() for c in numbers)
+    return integral and all(v.is_integer() for v in repn.linear_vars)
+
+
+def bounds_of(column: str, value: Any, given: Any) -> tuple[float, float]:
+    """Least and largest value of an expression, by its variables or as they are given."""
+    from pyomo.contrib.fbbt.expression_bounds_walker import ExpressionBoundsVisitor
+
+    if isinstance(value, (int, float)):
+        low, high = float(value), float(value)
+    else:
+        low, high = ExpressionBoundsVisitor().walk_expression(value)
+    if given is not None:
+        low = max(low, -math.inf if given[0] is None else float(given[0]))
+        high = min(high, math.inf if given[1] is None else float(given[1]))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise DataError(
+            f"The column {column!r} has no finite bounds; give its variable bounds, or bounds={{{column!r}: (least, most)}}."
+        )
+    if low > high:
+        raise DataError(f"The bounds of the column {column!r} leave no value: {low:g} to {high:g}.")
+    return low, high
