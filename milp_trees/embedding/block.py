@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 from pyomo.core.base.block import ScalarBlock
 
-from milp_trees.embedding.inputs import OTHER, UNSEEN, Input
+from milp_trees.embedding.inputs import held
 from milp_trees.embedding.rows import Size, linear
 from milp_trees.embedding.trees import Trees
 
@@ -102,7 +102,7 @@ class TreeBlock(ScalarBlock):  # type: ignore[misc]  # Pyomo has no types
     @property
     def sizes(self) -> Size:
         """Numbers of variables, binaries, rows and nonzeros of the block as it is built."""
-        variables = [v for v in self.component_data_objects(pyo.Var)]
+        variables = list(self.component_data_objects(pyo.Var))
         rows = list(self.component_data_objects(pyo.Constraint))
         nonzeros = sum(len(_linear_vars(row)) for row in rows)
         return Size(len(variables), sum(v.is_binary() for v in variables), len(rows), nonzeros)
@@ -119,22 +119,6 @@ def _linear_vars(row: Any) -> list[Any]:
     from pyomo.repn import generate_standard_repn
 
     return list(generate_standard_repn(row.body, compute_values=False).linear_vars)
-
-
-def held(one: Input) -> Any:
-    """The value of a column in the current solution."""
-    if one.missing is not None and pyo.value(one.missing) > 0.5:
-        return None
-    if one.value is not None:
-        value = float(pyo.value(one.value))
-        if not one.whole:
-            return value
-        whole = round(value)
-        return one.order[whole] if one.order else whole
-    if not one.given:
-        return 0.0
-    name = max(one.given, key=lambda n: pyo.value(one.given[n]))
-    return UNSEEN if name is OTHER else name
 
 
 def make_block(trees: Trees, formulation: Any) -> TreeBlock:

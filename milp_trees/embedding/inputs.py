@@ -186,3 +186,21 @@ def bounds_of(column: str, value: Any, given: Any) -> tuple[float, float]:
     if low > high:
         raise DataError(f"The bounds of the column {column!r} leave no value: {low:g} to {high:g}.")
     return low, high
+
+
+def held(one: Input) -> Any:
+    """The value of a column in the current solution."""
+    import pyomo.environ as pyo
+
+    if one.missing is not None and pyo.value(one.missing) > 0.5:
+        return None
+    if one.value is not None:
+        value = float(pyo.value(one.value))
+        if not one.whole:
+            return value
+        whole = round(value)
+        return one.order[whole] if one.order else whole
+    if not one.given:
+        return 0.0
+    name = max(one.given, key=lambda n: pyo.value(one.given[n]))
+    return UNSEEN if name is OTHER else name

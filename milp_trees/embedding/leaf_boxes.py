@@ -29,7 +29,7 @@ import pyomo.environ as pyo
 
 from milp_trees.embedding.cells import Box
 from milp_trees.embedding.inputs import Input
-from milp_trees.embedding.rows import Rows, Size
+from milp_trees.embedding.rows import Rows
 from milp_trees.embedding.trees import Trees
 
 

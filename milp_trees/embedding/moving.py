@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.embedding.audit import joint_reach
+from milp_trees.embedding.reached import joint_reach
 
 #: Largest violation of a row after a move, relative to its side.
 KEPT = 1e-6
