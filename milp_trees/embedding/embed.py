@@ -37,8 +37,9 @@ def embed(
         of categories is a mapping of each category to a 0/1 variable, in which `None` stands for
         all others, or the text of one category. Where a value may be missing, it is a pair of the
         value and a 0/1 variable that is 1 if it is missing.
-    formulation : {"auto", "leaf-boxes", "paths", "big-m"}
-        `"auto"` takes leaf boxes for a single tree and paths for ensembles.
+    formulation : {"auto", "leaf-boxes", "strong-paths", "paths", "big-m"}
+        `"auto"` takes leaf boxes for a single tree, whose relaxation is then the convex hull, and
+        paths for ensembles, and for rule lists whose leaves are too many boxes.
     columns : sequence of str, optional
         Names of the columns of a scikit-learn model that was fitted on an array; by default `x0`,
         `x1`, ….
@@ -89,13 +90,22 @@ def embed(
 
 def chosen(name: str, trees: Any) -> Any:
     """The formulation of a name; for `auto` the strongest that is small."""
+    from milp_trees.embedding.big_m import BigM
     from milp_trees.embedding.leaf_boxes import LeafBoxes
+    from milp_trees.embedding.paths import Paths, StrongPaths
 
-    known = {f.name: f for f in (LeafBoxes,)}
-    if name == "auto":
-        name = LeafBoxes.name
-    if name not in known:
+    known: dict[str, Any] = {f.name: f for f in (LeafBoxes, StrongPaths, Paths, BigM)}
+    if name != "auto" and name not in known:
         raise DataError(
-            f"There is no formulation {name!r} of models as blocks; there are {', '.join(known)}."
+            f"There is no formulation {name!r} of models as blocks; there are auto, {', '.join(known)}."
         )
+    if name == "auto":
+        name = _automatic(trees)
     return known[name]()
+
+
+def _automatic(trees: Any) -> str:
+    """Leaf boxes for a tree, and paths for ensembles and for rules with many conditions."""
+    if not trees.single:
+        return "paths"
+    return "leaf-boxes" if trees.few_boxes() else "paths"

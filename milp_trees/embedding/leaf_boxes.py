@@ -29,7 +29,7 @@ import pyomo.environ as pyo
 
 from milp_trees.embedding.cells import Box
 from milp_trees.embedding.inputs import Input
-from milp_trees.embedding.rows import Rows
+from milp_trees.embedding.rows import Count, Rows, Size, Sum, width
 from milp_trees.embedding.trees import Trees
 
 
@@ -84,10 +84,11 @@ class LeafBoxes:
                 out.append(z[j])
             else:
                 p = b.absent[t, j, column]
-                rows.at_most([(1.0, p), (-1.0, z[j])], 0.0)
+                rows.at_most_zero(Sum([(1.0, p), (-1.0, z[j])]))
                 out.append(p)
         if cells.missing:
-            rows.equal([(1.0, p) for p in out if p is not None], one.missing)
+            total = Sum([(1.0, p) for p in out if p is not None])
+            rows.equal_zero(total.minus(Sum(expression=one.missing)))
         return out
 
     def _interval(
@@ -115,8 +116,8 @@ class LeafBoxes:
             if p[j] is not None and p[j] is not z[j]:
                 lower.append((least - low, p[j]))
                 upper.append((most - high, p[j]))
-        rows.below(lower, one.value)
-        rows.above(upper, one.value)
+        rows.at_most_zero(Sum(lower).minus(Sum(expression=one.value)))
+        rows.at_least_zero(Sum(upper).minus(Sum(expression=one.value)))
 
     def _categories(
         self,
@@ -146,15 +147,81 @@ class LeafBoxes:
                 by_category[inside[0]] += terms
                 continue
             parts = [b.share[t, column, s, a] for a in inside]
-            rows.equal([*terms, *((-1.0, w) for w in parts)], 0.0)
+            rows.equal_zero(Sum([*terms, *((-1.0, w) for w in parts)]))
             for a, w in zip(inside, parts, strict=True):
                 by_category[a].append((1.0, w))
         assert one.category is not None
         for name, a in cells.place.items():
-            rows.equal(by_category[a], one.category[name])
+            rows.equal_zero(Sum(by_category[a]).minus(Sum(expression=one.category[name])))
+
+    def size(self, trees: Trees) -> Size:
+        """Size of the block by formula."""
+        leaves, T = sum(trees.forest.n_leaves), len(trees.forest.roots)
+        count, more = boxes_count(trees), 0
+        for t in range(T):
+            for column in trees.asked[t]:
+                more += _column_size(count, trees, t, column)
+        binaries = leaves + boxes_variables(trees)
+        return Size(binaries + more, binaries, T + count.rows, leaves + count.nonzeros)
 
 
-def add_boxes(b: Any, trees: Trees, rows: Rows) -> None:
+def _column_size(count: Count, trees: Trees, t: int, column: str) -> int:
+    """Count the rows of a tree in a column; the number of variables that they need."""
+    one, boxes = trees.inputs[column], trees.boxes[t]
+    cells, absent = one.cells, one.cells.absent
+    reaches = [box.reach.get(column, cells.everything) for box in boxes]
+    partly = sum(bool(r & absent) and r != absent for r in reaches)
+    variables = partly
+    for _ in range(partly):
+        count.row(2)
+    if cells.missing:
+        count.row(sum(bool(r & absent) for r in reaches) + width(one.missing))
+    if one.value is not None:
+        least, most = float(cells.low[0]), float(cells.high[-1])
+        terms = [0, 0]
+        for r in reaches:
+            span = cells.span(r)
+            low, high = (least, most) if span is None else (cells.low[span[0]], cells.high[span[1]])
+            both = bool(r & absent) and r != absent
+            terms[0] += bool(low) + (both and low != least)
+            terms[1] += bool(high) + (both and high != most)
+        count.row(terms[0] + width(one.value))
+        count.row(terms[1] + width(one.value))
+    elif one.category:
+        by_category = [0] * cells.n
+        sets: dict[int, int] = {}
+        for r in reaches:
+            if r != absent:
+                members = r & ~absent
+                sets[members] = sets.get(members, 0) + 1 + bool(r & absent)
+        for members, terms_of in sets.items():
+            inside = [a for a in range(cells.n) if members >> a & 1]
+            if len(inside) > 1:
+                variables += len(inside)
+                count.row(terms_of + len(inside))
+            for a in inside:
+                by_category[a] += terms_of if len(inside) == 1 else 1
+        for name, a in cells.place.items():
+            count.row(by_category[a] + width(one.category[name]))
+    return variables
+
+
+def boxes_variables(trees: Trees) -> int:
+    """Number of multipliers of leaves that are several boxes."""
+    return sum(len(boxes) for t, boxes in enumerate(trees.boxes) if trees.split_leaves(t))
+
+
+def boxes_count(trees: Trees) -> Count:
+    """Rows of leaves that are several boxes."""
+    count = Count()
+    for t, boxes in enumerate(trees.boxes):
+        if trees.split_leaves(t):
+            for leaf in {box.leaf for box in boxes}:
+                count.row(1 + sum(box.leaf == leaf for box in boxes))
+    return count
+
+
+def add_boxes(b: Any, trees: Trees, rows: Rows, domain: Any = pyo.Binary) -> None:
     """Add the multipliers of leaves that are several boxes, and close leaves that no value reaches."""
     pairs = []
     for t, boxes in enumerate(trees.boxes):
@@ -164,11 +231,11 @@ def add_boxes(b: Any, trees: Trees, rows: Rows) -> None:
                 b.leaf[trees.key(t, leaf)].setub(0)
         if trees.split_leaves(t):
             pairs += [(t, j) for j in range(len(boxes))]
-    b.box = pyo.Var(pairs, domain=pyo.Binary, doc="1 for the box of a leaf that is several boxes")
+    b.box = pyo.Var(pairs, domain=domain, doc="1 for the box of a leaf that is several boxes")
     for t, boxes in enumerate(trees.boxes):
         if trees.split_leaves(t):
             parts: dict[int, list[Any]] = {}
             for j, box in enumerate(boxes):
                 parts.setdefault(box.leaf, []).append((1.0, b.box[t, j]))
             for leaf, terms in parts.items():
-                rows.equal([*terms, (-1.0, b.leaf[trees.key(t, leaf)])], 0.0)
+                rows.equal_zero(Sum([*terms, (-1.0, b.leaf[trees.key(t, leaf)])]))

@@ -31,6 +31,61 @@ def linear(terms: Iterable[Term], constant: float = 0.0) -> Any:
     return LinearExpression(constant=constant, linear_coefs=coefs, linear_vars=variables)
 
 
+def width(value: Any) -> int:
+    """Number of different variables in an expression of the user; 0 for numbers."""
+    from pyomo.repn import generate_standard_repn
+
+    if value is None or isinstance(value, (int, float)):
+        return 0
+    return len(generate_standard_repn(value, compute_values=True).linear_vars)
+
+
+class Sum:
+    """Terms of the block, a number, and an expression of the user.
+
+    Parameters
+    ----------
+    terms : sequence of (float, variable)
+    constant : float
+    expression : Pyomo expression or number
+    """
+
+    __slots__ = ("constant", "expression", "terms")
+
+    def __init__(self, terms: Any = (), constant: float = 0.0, expression: Any = 0.0) -> None:
+        self.terms, self.constant, self.expression = list(terms), constant, expression
+
+    def plus(self, other: Sum) -> Sum:
+        return Sum(
+            self.terms + other.terms,
+            self.constant + other.constant,
+            self.expression + other.expression,
+        )
+
+    def times(self, factor: float) -> Sum:
+        terms = [(factor * c, v) for c, v in self.terms]
+        return Sum(terms, factor * self.constant, factor * self.expression)
+
+    def minus(self, other: Sum) -> Sum:
+        return self.plus(other.times(-1.0))
+
+    def opposite(self) -> Sum:
+        """One minus the sum."""
+        return Sum(constant=1.0).minus(self)
+
+    @property
+    def number(self) -> bool:
+        """Whether there is no variable in the sum."""
+        return isinstance(self.expression, (int, float)) and not any(c for c, _ in self.terms)
+
+    @property
+    def whole(self) -> Any:
+        """The sum as a Pyomo expression."""
+        parts = linear(self.terms, self.constant)
+        own = self.expression
+        return parts if isinstance(own, (int, float)) and not own else parts + own
+
+
 class Rows:
     """Constraints of a block.
 
@@ -43,25 +98,40 @@ class Rows:
         self.block = block
         self.held: list[Any] = []
 
-    def at_most(self, terms: list[Term], right: float) -> None:
-        """A sum is at most a number; a row without terms that holds is left out."""
-        if any(c for c, _ in terms) or right < 0:
-            self.held.append((None, linear(terms), right))
+    def at_most_zero(self, total: Sum) -> None:
+        """A sum is at most 0; a row without variables that holds is left out."""
+        if not total.number or total.constant + total.expression > 0:
+            self.held.append((None, total.whole, 0.0))
 
-    def below(self, terms: list[Term], value: Any) -> None:
-        """A sum is at most an expression of the user."""
-        self.held.append((None, linear(terms) - value, 0.0))
+    def at_least_zero(self, total: Sum) -> None:
+        """A sum is at least 0; a row without variables that holds is left out."""
+        if not total.number or total.constant + total.expression < 0:
+            self.held.append((0.0, total.whole, None))
 
-    def above(self, terms: list[Term], value: Any) -> None:
-        """A sum is at least an expression of the user."""
-        self.held.append((0.0, linear(terms) - value, None))
-
-    def equal(self, terms: list[Term], value: Any) -> None:
-        """A sum equals an expression of the user, or a number."""
-        self.held.append((0.0, linear(terms) - value, 0.0))
+    def equal_zero(self, total: Sum) -> None:
+        """A sum is 0; a row without variables that holds is left out."""
+        if not total.number or total.constant + total.expression != 0:
+            self.held.append((0.0, total.whole, 0.0))
 
     def add(self, name: str, doc: str) -> None:
         """Add the constraints under one name; they are numbered from 0."""
         held, self.held = self.held, []
         constraint = pyo.Constraint(range(len(held)), doc=doc, rule=lambda _, i: held[i])
         self.block.add_component(name, constraint)
+
+
+class Count:
+    """Numbers of rows and nonzeros, without rows that have no variable.
+
+    Attributes
+    ----------
+    rows, nonzeros : int
+    """
+
+    def __init__(self) -> None:
+        self.rows = self.nonzeros = 0
+
+    def row(self, variables: int) -> None:
+        """Count a row with so many variables."""
+        self.rows += variables > 0
+        self.nonzeros += variables

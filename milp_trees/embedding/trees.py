@@ -13,6 +13,8 @@ from milp_trees.embedding.inputs import Input
 
 #: Most boxes of a tree; a rule list with long rules may have more.
 MOST_BOXES = 20_000
+#: Most boxes of a single model of which leaf boxes are the default.
+FEW_BOXES = 2_000
 
 
 @dataclass(eq=False)
@@ -62,6 +64,11 @@ class Trees:
                 )
             out.append(found)
         return out
+
+    def few_boxes(self, most: int = FEW_BOXES) -> bool:
+        """Whether a single tree has at most so many boxes."""
+        cells = {column: one.cells for column, one in self.inputs.items()}
+        return boxes_of(self.forest, cells, 0, most) is not None
 
     @cached_property
     def asked(self) -> list[list[str]]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.embedding.rows import Rows, linear
+from milp_trees.embedding.rows import Rows, Sum, linear
 from milp_trees.embedding.trees import Trees
 
 #: Least difference of two sums that are told apart, relative to the largest sum.
@@ -50,7 +50,7 @@ def declare_votes(b: Any, trees: Trees) -> None:
     base = np.zeros(K) if output.base is None else output.base * scale
     b.action = pyo.Var(labels, domain=pyo.Binary, doc="a[k] 1 for the class that is predicted")
     rows = Rows(b)
-    rows.equal([(1.0, b.action[k]) for k in labels], 1.0)
+    rows.equal_zero(Sum([(1.0, b.action[k]) for k in labels], -1.0))
     if values[0].shape[1] == 1:  # two classes by the sign of one sum
         total = [
             (float(values[t][leaf, 0]), b.leaf[trees.key(t, leaf)])

@@ -14,6 +14,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.data.checks import some
 from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.split_kinds import check_thresholds
 from milp_trees.models.tree_arrays import assemble
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ def read_ensemble(
     ------
     DataError
         The model is not fitted, is boosted, has several outputs, or has members that are not trees.
+    Unsupported
+        A split asks for a set of categories, as those of scikit-learn 1.10 may.
     """
     kind = type(model).__name__
     check_prunable(model)
     members = _members(model, kind)
     n_columns = int(model.n_features_in_)
-    names = _names(model, columns, n_columns)
+    names = column_names(model, columns, n_columns)
     if getattr(model, "n_outputs_", 1) != 1:
         raise DataError(
             f"{kind} predicts {model.n_outputs_} outputs; ensembles with one output can be pruned."
@@ -114,7 +117,8 @@ def _members(model: Any, kind: str) -> list[Any]:
     return list(members)
 
 
-def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[str]:
+def column_names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[str]:
+    """The names of the columns of a fitted model: as given, its own, or `x0`, `x1`, …."""
     own = getattr(model, "feature_names_in_", None)
     if isinstance(columns, str):
         raise DataError(f"columns must be a list of names; got the text {columns!r}.")
@@ -167,6 +171,7 @@ def _arrays(
     tree = getattr(member, "tree_", member)
     if not hasattr(tree, "children_left"):
         raise DataError(f"A member of this {kind} is a {type(member).__name__}, which is no tree.")
+    check_thresholds(tree, kind, member)
     left = np.asarray(tree.children_left, dtype=np.int64)
     column = np.asarray(tree.feature, dtype=np.int64)
     if chosen is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.data.checks import some
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.split_kinds import check_thresholds
 from milp_trees.models.tree import Tree
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ def read_sklearn_tree(model: Any, dataset: Dataset, shares: bool = False) -> Tre
     DataError
         The tree asks a column that the dataset does not have, or no feature divides the rows as one
         of its splits does.
+    Unsupported
+        A split asks for a set of categories.
     """
     arrays = model.tree_
+    check_thresholds(arrays, type(model).__name__, model)
     names = _columns(model, dataset)
     # Where some thresholds were chosen, the tree may ask another one.
     made_of = dataset if dataset.all_thresholds is None else (dataset.complete or dataset)
