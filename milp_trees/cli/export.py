@@ -43,7 +43,7 @@ def export(
     """
     from milp_trees.models.exporting import export as written
     from milp_trees.models.exporting import make_format
-    from milp_trees.solving.predict import read_result
+    from milp_trees.solving.stored_model import read_result
 
     if to is None:
         _list(as_json)

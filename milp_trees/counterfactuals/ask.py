@@ -38,6 +38,10 @@ def counterfactual(
     bounds: Mapping[str, tuple[Any, Any]] | None = None,
     steps: Mapping[str, Any] | None = None,
     missing: bool = False,
+    solver: str | None = None,
+    time_limit: float | None = 60.0,
+    threads: int = 1,
+    seed: int = 0,
 ) -> Counterfactual:
     """The nearest row that a model predicts otherwise, with a proof that none is nearer.
 

@@ -11,7 +11,7 @@ from store_cases import change
 
 import milp_trees as mt
 from milp_trees.common.errors import DamagedRowWarning
-from milp_trees.solving.predict import read_result
+from milp_trees.solving.stored_model import read_result
 from milp_trees.studies import StoreError, Study
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
 from milp_trees.studies.store import Store
