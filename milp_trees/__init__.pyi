@@ -14,6 +14,7 @@ from .common import errors as errors
 from .common.errors import DataError as DataError
 from .common.errors import MilpTreesError as MilpTreesError
 from .common.limits import Limits as Limits
+from .counterfactuals.ask import counterfactual as counterfactual
 from .data.antecedent import Antecedent as Antecedent
 from .data.antecedent import Literal as Literal
 from .data.dataset import BinaryFeature as BinaryFeature

@@ -84,7 +84,7 @@ def counterfactual(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Find the nearest row that a stored model predicts otherwise, with a proof that none is nearer.
+    """Find the nearest row that a stored model predicts otherwise, and prove it.
 
     The training rows say what the columns hold: ranges, categories, whole numbers.
     """

@@ -26,6 +26,7 @@ STORED = (
     {"answer", "certificate"},
     {"runs", "totals"},
     {"total", "done", "said"},
+    {"norm", "prediction_before", "proved_by"},
 )
 #: How the proof file of a result begins, and a line of a table that was written to a file.
 PROOF = b'{"format": "milp-trees-proof"'

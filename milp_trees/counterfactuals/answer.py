@@ -118,7 +118,7 @@ class Counterfactual:
 
     @property
     def changes(self) -> pd.DataFrame:
-        """The changed columns, the dearest first, with the columns column, from, to and price."""
+        """The changed columns by falling price; its columns are column, from, to and price."""
         import pandas as pd
 
         changed = [(n, one) for n, one in (self.values or {}).items() if one.changed]

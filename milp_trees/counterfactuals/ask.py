@@ -45,11 +45,14 @@ def counterfactual(
 ) -> Counterfactual:
     """The nearest row that a model predicts otherwise, with a proof that none is nearer.
 
-    Of a tree or rule list the answer is exact.
+    Of a tree or rule list the answer is exact: distances are rationals, and the search over the boxes
+    of the leaves needs no solver. Of an ensemble it is that of an integer program over the intervals
+    between thresholds, with exact prices and the bound of the solver.
 
     Parameters
     ----------
-    model : Tree, RuleList
+    model : Tree, RuleList, Ensemble, Result or fitted estimator
+        Estimators of this package, and trees, forests and boosted trees of scikit-learn.
     row : mapping, Series, DataFrame of one row, or array of shape (p,)
         The row; the columns of an array are those of the data that the model was made for.
     target : object, optional
@@ -77,6 +80,12 @@ def counterfactual(
         The numbers of a column are multiples of this (in days for dates); 0: any number.
     missing : bool, default=False
         Whether values may become missing. A missing value may always be filled in.
+    solver : str, optional
+        Solver for ensembles, by default the first that there is; trees and rule lists need none.
+    time_limit : float or None, default=60
+        Seconds of the solver.
+    threads, seed : int
+        Settings of the solver.
 
     Returns
     -------
@@ -96,7 +105,7 @@ def counterfactual(
     >>> old, smoker = mt.BinaryFeature("age", "<=", 39.5), mt.BinaryFeature("smoker")
     >>> rules = (mt.Rule(mt.Antecedent((mt.Literal(old, False), smoker)), 1),)
     >>> risk = mt.RuleList(rules, 0, ("low", "high"))
-    >>> found = counterfactual(risk, {"age": 45, "smoker": 1}, norm="l0", monotone={"age": "up"})
+    >>> found = mt.counterfactual(risk, {"age": 45, "smoker": 1}, norm="l0", monotone={"age": "up"})
     >>> print(found)
     now        high
     then       low

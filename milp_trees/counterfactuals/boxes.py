@@ -48,7 +48,7 @@ def root_of(model: Any) -> Any:
 
 
 def sides(node: Branch) -> Iterator[tuple[Any, list[Asked]]]:
-    """The children of a node, with the literals of each disjoint part of the rows that reach them."""
+    """The children of a node, with the literals of each disjoint part of their rows."""
     test: Any = node.test
     if isinstance(test, BinaryFeature):
         literals = [(test, True)]

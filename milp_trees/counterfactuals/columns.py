@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The numbers from `low` to `high`, none if `low > high`, and whether a value may be missing."""
+    """Numbers from `low` to `high`, none if `low > high`, and perhaps a missing value."""
 
     low: float
     high: float

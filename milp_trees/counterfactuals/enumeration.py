@@ -86,7 +86,7 @@ def _paths(model: Any) -> Iterator[tuple[list[tuple[BinaryFeature, bool]], int]]
 
 
 def _ways(rules: list[Any], default: int, path: list[tuple[BinaryFeature, bool]]) -> Any:
-    """All ways through a list: an earlier rule fails by one of its literals, whatever the others."""
+    """All ways through a list: an earlier rule fails by one of its literals."""
     if not rules:
         yield path, default
         return

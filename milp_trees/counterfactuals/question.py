@@ -1,4 +1,4 @@
-"""What is asked of a counterfactual: a row, which columns may change and how, and what that costs."""
+"""What is asked of a counterfactual: a row, what may change, and what that costs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Wishes:
                     )
 
     def price(self, name: str, span: Fraction) -> Fraction | None:
-        """Price of a change by 1, of a column whose data span so much; None if all cost the same."""
+        """Price of a change by 1, given the range of the data; None if all cost the same."""
         if self.norm == "l0":
             return None
         if self.norm == "l1":
