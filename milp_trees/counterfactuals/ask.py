@@ -111,7 +111,7 @@ def counterfactual(
     then       low
     change     smoker: 1 -> 0
     distance   1 (number of changes)
-    proof      none is nearer, exact, over the boxes of the leaves (2 nodes)
+    proof      none is nearer, exact, over the boxes of the leaves (3 nodes)
     """
     began = time.perf_counter()
     wishes = Wishes.of(norm, weights, immutable, monotone or {}, bounds or {}, steps or {}, missing)
