@@ -11,7 +11,7 @@ from milp_trees.common.errors import VerificationError
 from milp_trees.common.plurals import counted
 from milp_trees.counterfactuals.columns import Column, Found
 from milp_trees.counterfactuals.enumeration import least_distance
-from milp_trees.counterfactuals.prediction import label_of, predicted_number
+from milp_trees.counterfactuals.given import Given
 from milp_trees.counterfactuals.target import Target
 from milp_trees.results.json import json_safe, plain_number, ratio_text
 from milp_trees.results.result import Limit, Status
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+#: Who proves the answer of a tree or rule list: exact arithmetic over the boxes of its leaves.
+BOXES = "boxes"
 #: How the norms are called in sentences.
 NORM_WORDS = {"l1": "distance", "l0": "number of changes", "weighted": "weighted distance"}
 
@@ -31,7 +33,8 @@ class Counterfactual:
 
     Parameters
     ----------
-    model : Tree, RuleList or Ensemble
+    model : Given
+        The model that was asked.
     given : DataFrame of one row
         The row that was asked about.
     columns : mapping of str to Column
@@ -48,8 +51,6 @@ class Counterfactual:
         No row with a wanted prediction is nearer than this.
     proved_by : str
         Who says so: `"boxes"`, exact arithmetic over the boxes of the leaves; or the solver.
-    exact : bool
-        Whether the bound is exact; that of a solver holds up to its tolerances.
     nodes : int or None
         Nodes of the search.
     limit : Limit or None
@@ -57,19 +58,23 @@ class Counterfactual:
     seconds : float
     """
 
-    model: Any
+    model: Given
     given: pd.DataFrame
     columns: Mapping[str, Column]
     norm: str
     target: Target
-    status: Status
-    values: Mapping[str, Found] | None
-    bound: Fraction | None
-    proved_by: str
-    exact: bool
+    status: Status = Status.NO_SOLUTION
+    values: Mapping[str, Found] | None = None
+    bound: Fraction | None = None
+    proved_by: str = ""
     nodes: int | None = None
     limit: Limit | None = None
     seconds: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bound is exact; that of a solver holds up to its tolerances."""
+        return self.proved_by == BOXES
 
     @property
     def found(self) -> bool:
@@ -109,12 +114,12 @@ class Counterfactual:
     @cached_property
     def prediction_before(self) -> Any:
         """What the model predicts of the given row."""
-        return label_of(self.model, self.given)
+        return self.model.label(self.given)
 
     @cached_property
     def prediction(self) -> Any:
         """What the model predicts of the new row; None if there is none."""
-        return None if self.row is None else label_of(self.model, self.row)
+        return None if self.row is None else self.model.label(self.row)
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -152,14 +157,14 @@ class Counterfactual:
         """
         held: list[str] = []
         if self.row is not None:
-            if not self.target.wants(predicted_number(self.model, self.row)):
+            if not self.model.wants(self.row, self.target):
                 raise VerificationError(
                     f"The new row is predicted as {self.prediction}, which is not wanted; please report this."
                 )
             held.append(f"The model itself predicts {self.prediction} for the new row.")
         if not self.exact:
             return [*held, f"The bound is a claim of {self.proved_by}, which is not derived again."]
-        least = least_distance(self.model, self.columns, self.target)
+        least = least_distance(self.model.model, self.columns, self.target)
         if least != (self.distance_exact if self.found else None):
             raise VerificationError(
                 f"The least distance over all leaves is {least}, and {self.distance_exact} is stated; please report this."

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.common.errors import DataError, SolverFailure
-from milp_trees.counterfactuals.answer import Counterfactual
+from milp_trees.common.errors import SolverFailure
+from milp_trees.common.limits import Limits
+from milp_trees.counterfactuals.answer import BOXES, Counterfactual
 from milp_trees.counterfactuals.boxes import nearest_box
-from milp_trees.counterfactuals.columns import Column
-from milp_trees.counterfactuals.prediction import predicted_number
+from milp_trees.counterfactuals.columns import Column, Found
+from milp_trees.counterfactuals.given import Given
 from milp_trees.counterfactuals.question import Wishes, column_of, one_row
-from milp_trees.counterfactuals.target import Target, of_action, target_of
-from milp_trees.data.checks import check_columns
-from milp_trees.data.feature import BinaryFeature
-from milp_trees.data.names import as_pandas
-from milp_trees.models.array_rows import columns_of
+from milp_trees.counterfactuals.target import of_action, target_of
 from milp_trees.results.result import Status
 
 if TYPE_CHECKING:
@@ -115,73 +113,70 @@ def counterfactual(
     """
     began = time.perf_counter()
     wishes = Wishes.of(norm, weights, immutable, monotone or {}, bounds or {}, steps or {}, missing)
-    frame = _named(model, one_row(row))
-    columns = columns_for(model, frame, data, wishes)
-    wanted = target_of(model, predicted_number(model, frame), target, at_least, at_most)
-    found = nearest_box(model, columns, frozenset(_actions(model, wanted)))
-    out = Counterfactual(
-        model,
-        frame,
-        columns,
-        norm,
-        wanted,
-        Status.INFEASIBLE if found is None else Status.OPTIMAL,
-        None if found is None else found.values,
-        None if found is None else found.distance,
-        "boxes",
-        True,
-        None if found is None else found.nodes,
-        seconds=time.perf_counter() - began,
-    )
-    return checked(out)
-
-
-def checked(found: Counterfactual) -> Counterfactual:
-    """The answer, once the model itself predicts its row as wanted."""
-    if found.row is not None and not found.target.wants(predicted_number(found.model, found.row)):
+    limits = Limits.asked(time_limit=time_limit, threads=threads, seed=seed)
+    given = Given.of(model)
+    frame = given.named(one_row(row))
+    columns = columns_for(given, frame, data, wishes)
+    wanted = target_of(given.names, given.number(frame), target, at_least, at_most)
+    asked = Counterfactual(given, frame, columns, norm, wanted)
+    if given.single and solver is None:
+        found = _by_boxes(asked)
+    else:
+        found = _by_solver(asked, solver, limits)
+    if found.row is not None and not given.wants(found.row, wanted):
         raise SolverFailure(
-            f"The row that was found is predicted as {found.prediction}, which is not {found.target.words}. Please report this problem."
+            f"The row that was found is predicted as {found.prediction}, which is not {wanted.words}. Please report this problem."
         )
-    return found
+    return replace(found, seconds=time.perf_counter() - began)
 
 
-def columns_for(model: Any, frame: pd.DataFrame, data: Any, wishes: Wishes) -> dict[str, Column]:
+def _by_boxes(asked: Counterfactual) -> Counterfactual:
+    """The answer by the boxes of the leaves of a tree or rule list."""
+    model = asked.model.model
+    actions = frozenset(
+        k for k in range(len(model.actions)) if asked.target.wants(of_action(model, k))
+    )
+    found = nearest_box(model, asked.columns, actions)
+    if found is None:
+        return replace(asked, status=Status.INFEASIBLE, proved_by=BOXES)
+    return replace(
+        asked,
+        status=Status.OPTIMAL,
+        values=found.values,
+        bound=found.distance,
+        proved_by=BOXES,
+        nodes=found.nodes,
+    )
+
+
+def _by_solver(asked: Counterfactual, solver: str | None, limits: Limits) -> Counterfactual:
+    """The answer by an integer program."""
+    from milp_trees.counterfactuals.program import nearest_by_program
+    from milp_trees.mip.registry import registry
+
+    solver = solver or registry.default_solver
+
+    def accepts(values: Mapping[str, Found]) -> bool:
+        row = replace(asked, values=values).row
+        return asked.model.wants(row, asked.target)
+
+    found = nearest_by_program(asked.model, asked.columns, asked.target, accepts, solver, limits)
+    return replace(
+        asked,
+        status=found.status,
+        values=found.values,
+        bound=found.bound,
+        proved_by=solver,
+        nodes=found.nodes,
+        limit=found.limit,
+    )
+
+
+def columns_for(given: Given, frame: pd.DataFrame, data: Any, wishes: Wishes) -> dict[str, Column]:
     """What the columns that a model asks for may hold."""
-    tests: dict[str, list[BinaryFeature]] = {}
-    for feature in model.features:
-        tests.setdefault(feature.column, []).append(feature)
-    wishes.check([*frame.columns, *(c for c in tests if c not in frame.columns)])
-    check_columns(tests, list(frame.columns), model.noun)
-    table: Any = {} if data is None else _table(model, data)
+    wishes.check(list(frame.columns))
+    table: Any = {} if data is None else given.table(data)
     return {
         name: column_of(name, asked, frame[name].to_numpy(), table.get(name), wishes)
-        for name, asked in tests.items()
+        for name, asked in given.tests.items()
     }
-
-
-def _table(model: Any, data: Any) -> dict[str, Any]:
-    """The columns of the data by their names."""
-    table = columns_of(model, as_pandas(data))
-    names = table.columns if hasattr(table, "columns") else table
-    out = {str(name): table[name] for name in names}
-    lacking = [f.column for f in model.features if f.column not in out]
-    if lacking:
-        raise DataError(
-            f"data has no column {lacking[0]!r}, which the model asks for; give the table with all of its columns."
-        )
-    return {name: v.to_numpy() if hasattr(v, "to_numpy") else v for name, v in out.items()}
-
-
-def _named(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
-    """A row with names: those of the columns, or those that the model gives to places."""
-    import pandas as pd
-
-    numbered = list(frame.columns) == list(range(frame.shape[1]))
-    if numbered and not {f.column for f in model.features} <= set(map(str, frame.columns)):
-        return pd.DataFrame(columns_of(model, frame.to_numpy()))
-    return frame.rename(columns=str)
-
-
-def _actions(model: Any, target: Target) -> list[int]:
-    """The actions of a tree that stand for a wanted prediction."""
-    return [k for k in range(len(model.actions)) if target.wants(of_action(model, k))]

@@ -61,6 +61,14 @@ class Column(ABC):
         """The cheapest value of a set that is not empty."""
 
     @abstractmethod
+    def parts(self, tests: Sequence[BinaryFeature]) -> dict[Any, Found]:
+        """The nearest value of every set that the tests tell apart, None for a missing value.
+
+        Numbers are divided into intervals, numbered from the lowest; sets without a value are left
+        out.
+        """
+
+    @abstractmethod
     def candidates(self, tests: Sequence[BinaryFeature]) -> list[Found]:
         """Values among which is a cheapest one for every combination of answers to the tests."""
 
@@ -113,6 +121,9 @@ class Choices(Column):
 
     def nearest(self, held: frozenset[int]) -> Found:
         return min((self._found(k) for k in sorted(held)), key=lambda f: (f.price, f.changed))
+
+    def parts(self, tests: Sequence[BinaryFeature]) -> dict[Any, Found]:
+        return {k: self._found(k) for k in range(len(self.values))}
 
     def candidates(self, tests: Sequence[BinaryFeature]) -> list[Found]:
         return [self._found(k) for k in range(len(self.values))]
@@ -186,6 +197,19 @@ class Numbers(Column):
         found = self._cheapest(held)
         assert found is not None, "sets without a value are not kept"
         return found
+
+    def parts(self, tests: Sequence[BinaryFeature]) -> dict[Any, Found]:
+        limits = sorted({t.place for t in tests if t.kind == "<="})
+        starts = [-math.inf, *(math.nextafter(t, math.inf) for t in limits)]
+        out: dict[Any, Found] = {}
+        for k, (low, high) in enumerate(zip(starts, [*limits, math.inf], strict=True)):
+            found = self._cheapest(Span(low, high, False))
+            if found is not None:
+                out[k] = found
+        answers = all(t.kind == "missing" or t.missing is not None for t in tests)
+        if self.whole.missing and answers:
+            out[None] = self._at(None)
+        return out
 
     def candidates(self, tests: Sequence[BinaryFeature]) -> list[Found]:
         ends = {self.low, self.high, *([0.0] if self.own is None else [self.own])}

@@ -44,8 +44,6 @@ def names_of(model: Any) -> tuple[Any, ...] | None:
     predicts = getattr(model, "predicts", None)
     if predicts is not None:
         return predicts.names if predicts.kind == PROBABILITIES else None
-    if getattr(model, "classes", ()) is None:  # an ensemble of regression trees
-        return None
     return tuple(model.actions)
 
 
@@ -65,13 +63,18 @@ def of_action(model: Any, action: int) -> Any:
 
 
 def target_of(
-    model: Any, own: Any, target: Any, at_least: float | None, at_most: float | None
+    names: tuple[Any, ...] | None,
+    own: Any,
+    target: Any,
+    at_least: float | None,
+    at_most: float | None,
 ) -> Target:
     """The wanted predictions of a call.
 
     Parameters
     ----------
-    model : Tree, RuleList or Ensemble
+    names : tuple or None
+        The labels of the model; None if it predicts numbers.
     own : int or float
         The row's class, as its number, or the number that is predicted for it.
     target : object or None
@@ -88,7 +91,6 @@ def target_of(
     DataError
         The label is none of the model's, or the kind of target does not fit the model.
     """
-    names = names_of(model)
     limits = [x for x in (at_least, at_most) if x is not None]
     if names is None:
         if target is not None or not limits:
