@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.common.errors import InfeasibleConstraintException
 
 import milp_trees as mt
 from milp_trees.lists.rule_list import Rule
@@ -207,8 +208,11 @@ def check(case: Case, formulation: str, solver: str, seconds: float = 60.0) -> C
         host.wish = pyo.Constraint(pyo.Any)
         wish = float(rng.choice([-1.0, 1.0])) * block.value
     host.goal = pyo.Objective(expr=host.cost + wish)
-    matrix = compile_model(host)
-    answer = run(solver, Job(matrix, mt.Limits(time=seconds)))
+    try:
+        matrix = compile_model(host)
+    except InfeasibleConstraintException:  # no leaf has the action that is wished for
+        return None
+    answer = run(solver, Job(matrix, mt.Limits(time=seconds, rel_gap=0.0, abs_gap=0.0)))
     if answer.x is None:
         if answer.status.value == "infeasible":
             return None

@@ -29,7 +29,7 @@ import pyomo.environ as pyo
 
 from milp_trees.embedding.cells import Box
 from milp_trees.embedding.inputs import Input
-from milp_trees.embedding.rows import Count, Rows, Size, Sum, width
+from milp_trees.embedding.rows import Count, Rows, Size, Sum, counts, width
 from milp_trees.embedding.trees import Trees
 
 
@@ -183,8 +183,8 @@ def _column_size(count: Count, trees: Trees, t: int, column: str) -> int:
             span = cells.span(r)
             low, high = (least, most) if span is None else (cells.low[span[0]], cells.high[span[1]])
             both = bool(r & absent) and r != absent
-            terms[0] += bool(low) + (both and low != least)
-            terms[1] += bool(high) + (both and high != most)
+            terms[0] += counts(low) + (both and counts(least - low))
+            terms[1] += counts(high) + (both and counts(most - high))
         count.row(terms[0] + width(one.value))
         count.row(terms[1] + width(one.value))
     elif one.category:

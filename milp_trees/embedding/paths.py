@@ -41,7 +41,7 @@ import pyomo.environ as pyo
 from milp_trees.embedding.forest import Question, Split, splits_of
 from milp_trees.embedding.inputs import Input
 from milp_trees.embedding.leaf_boxes import add_boxes, boxes_count, boxes_variables
-from milp_trees.embedding.rows import Count, Rows, Size, Sum, width
+from milp_trees.embedding.rows import Count, Rows, Size, Sum, counts, width
 from milp_trees.embedding.trees import Trees
 
 
@@ -99,10 +99,12 @@ class Paths:
                     spans[id(n)][1] - spans[id(n)][0] + 1 if isinstance(n, Split) else 1
                     for n in (split.no, split.yes)
                 )
-                widths = [_width(trees.inputs, q) for q, _ in split.literals]
-                for answer in widths:
-                    count.row(yes + answer)
-                count.row(no + sum(widths))
+                answers, signs = [], [1 if answer else -1 for _, answer in split.literals]
+                for question, _ in split.literals:
+                    one = trees.inputs[question.column]
+                    answers.append(_terms(question.column, one, one.cells.yes(question)))
+                    count.row(yes + _width(trees.inputs, answers[-1:], [1]))
+                count.row(no + _width(trees.inputs, answers, signs))
         T = len(trees.forest.roots)
         return Size(leaves + binaries, binaries, T + count.rows, leaves + count.nonzeros)
 
@@ -128,7 +130,8 @@ class StrongPaths(Paths):
         for t in range(len(trees.forest.roots)):
             for column, members in sets_of(trees, t):
                 for reach, inside in members:
-                    count.row(len(inside) + _within_width(trees.inputs[column], reach))
+                    terms = _terms(column, trees.inputs[column], reach)
+                    count.row(len(inside) + _width(trees.inputs, [terms], [1]))
         rows = len(trees.forest.roots) + links.rows + count.rows
         nonzeros = leaves + links.nonzeros + count.nonzeros
         return Size(leaves + boxes + binaries, binaries, rows, nonzeros)
@@ -201,8 +204,8 @@ def _cells_count(trees: Trees) -> Count:
         if n and one.missing is not None:
             count.row(1 + m)
         if n:
-            steps = sum(bool(s) for s in (cells.low[1:] - cells.low[:-1]).tolist())
-            rises = sum(bool(s) for s in (cells.high[1:] - cells.high[:-1]).tolist())
+            steps = sum(map(counts, cells.low[1:] - cells.low[:-1]))
+            rises = sum(map(counts, cells.high[1:] - cells.high[:-1]))
             count.row(steps + width(one.value) + m * bool(cells.low[-1] - cells.low[0]))
             count.row(rises + width(one.value))
     return count
@@ -238,21 +241,34 @@ def within(b: Any, column: str, one: Input, reach: int) -> Sum:
     return out.plus(Sum([(-1.0, b.below[column, first])])) if first else out
 
 
-def _width(inputs: dict[str, Input], question: Question) -> int:
-    one = inputs[question.column]
-    return _within_width(one, one.cells.yes(question))
-
-
-def _within_width(one: Input, reach: int) -> int:
-    """Number of variables in `within`."""
-    cells, m = one.cells, width(one.missing)
-    held = bool(reach & cells.absent)
+def _terms(column: str, one: Input, reach: int) -> dict[Any, float]:
+    """The terms of `within`: a binary, an indicator of a category, or the missing value."""
+    cells, out = one.cells, {}
+    if reach & cells.absent:
+        out[column, "missing"] = 1.0
     if not cells.ordered:
         inside = [n for n, a in cells.place.items() if reach >> a & 1 and one.category]
-        return held * m + sum(width(one.category[n]) for n in inside)  # type: ignore[index]
+        return {**out, **{(column, "category", n): 1.0 for n in inside}}
     span = cells.span(reach)
     if span is None:
-        return held * m
-    # The missing value is counted once: with the last cell its two terms cancel.
-    ends = (m * (not held) if span[1] == cells.n - 1 else 1 + held * m) + bool(span[0])
-    return int(ends)
+        return out
+    if span[1] < cells.n - 1:
+        out[column, "below", span[1] + 1] = 1.0
+    elif one.missing is not None:
+        out[column, "missing"] = out.get((column, "missing"), 0.0) - 1.0
+    return {**out, (column, "below", span[0]): -1.0} if span[0] else out
+
+
+def _width(inputs: dict[str, Input], sums: list[dict[Any, float]], signs: list[int]) -> int:
+    """Number of the user's and the block's variables in a signed sum of terms."""
+    total: dict[Any, float] = {}
+    for terms, sign in zip(sums, signs, strict=True):
+        for key, coefficient in terms.items():
+            total[key] = total.get(key, 0.0) + sign * coefficient
+    count = 0
+    for key, coefficient in total.items():
+        if coefficient:
+            one = inputs[key[0]]
+            held = one.missing if key[1] == "missing" else (one.category or {}).get(key[-1])
+            count += 1 if key[1] == "below" else width(held)
+    return count

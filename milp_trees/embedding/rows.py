@@ -21,6 +21,10 @@ class Size(NamedTuple):
     nonzeros: int
 
 
+#: Least size of a coefficient in a row: solvers refuse or drop smaller ones.
+TINY = 1e-9
+
+
 def linear(terms: Iterable[Term], constant: float = 0.0) -> Any:
     """A linear expression of terms."""
     coefs, variables = [], []
@@ -76,14 +80,21 @@ class Sum:
     @property
     def number(self) -> bool:
         """Whether there is no variable in the sum."""
-        return isinstance(self.expression, (int, float)) and not any(c for c, _ in self.terms)
+        return isinstance(self.expression, (int, float)) and not any(
+            abs(c) > TINY for c, _ in self.terms
+        )
 
     @property
     def whole(self) -> Any:
         """The sum as a Pyomo expression."""
-        parts = linear(self.terms, self.constant)
+        parts = linear([(c, v) for c, v in self.terms if abs(c) > TINY], self.constant)
         own = self.expression
         return parts if isinstance(own, (int, float)) and not own else parts + own
+
+
+def counts(coefficient: float) -> bool:
+    """Whether a coefficient is large enough to be in a row."""
+    return abs(float(coefficient)) > TINY
 
 
 class Rows:

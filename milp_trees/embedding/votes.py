@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.embedding.rows import Rows, Sum, linear
+from milp_trees.embedding.rows import Rows, Sum
 from milp_trees.embedding.trees import Trees
 
 #: Least difference of two sums that are told apart, relative to the largest sum.
@@ -60,12 +60,8 @@ def declare_votes(b: Any, trees: Trees) -> None:
         low = float(base[0] + sum(v.min() for v in values))
         high = float(base[0] + sum(v.max() for v in values))
         constant = float(base[0])
-        rows.held.append(
-            (0.0, linear([*total, (-(gap - low), b.action[labels[1]])], constant - low), None)
-        )
-        rows.held.append(
-            (None, linear([*total, (gap + high, b.action[labels[0]])], constant - high), 0.0)
-        )
+        rows.at_least_zero(Sum([*total, (-(gap - low), b.action[labels[1]])], constant - low))
+        rows.at_most_zero(Sum([*total, (gap + high, b.action[labels[0]])], constant - high))
     else:
         for k in range(K):
             for j in range(K):
@@ -80,7 +76,7 @@ def declare_votes(b: Any, trees: Trees) -> None:
                 ]
                 # s_k - s_j >= g - (g - least) (1 - a_k)
                 terms.append((-(g - least), b.action[labels[k]]))
-                rows.held.append((0.0, linear(terms, float(base[k] - base[j]) - least), None))
+                rows.at_least_zero(Sum(terms, float(base[k] - base[j]) - least))
     b.margins["votes"] = gap / scale
     rows.add(
         "votes",
