@@ -194,6 +194,12 @@ def model_of(
 
     inputs = {c: _input(m, c, columns[c], parts[c], given) for c in parts}
     m.trees = _embedded(given.forest, inputs)
+    below = getattr(m.trees, "below", {})
+
+    @m.Constraint(list(below), doc="u[c,k] = sum of a[c,j] over j < k: the answers follow from a")
+    def answers(m: Any, c: str, k: int) -> Any:
+        return below[c, k] == sum(m.at[c, j] for j in parts[c] if j is not None and j < k)
+
     _want(m, given, target)
     m.cuts = pyo.ConstraintList(doc="rows that the model itself predicts otherwise")
     m.price = pyo.Objective(
