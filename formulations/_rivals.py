@@ -105,5 +105,5 @@ def rival_sizes(view: CostMatrix, space: Trees, count: int) -> tuple[int, int]:
         return 0, 0
     differ = int((view.X[pairs[:, 0]] != view.X[pairs[:, 1]]).sum())
     share, _ = gains.shares(view)
-    gained = np.count_nonzero(share[pairs]) if view.side else 2 * len(pairs)
+    gained = int(np.count_nonzero(share[pairs])) if view.side else 2 * len(pairs)
     return len(pairs), gained + (2**space.depth - 1) * differ

@@ -42,6 +42,14 @@ FOUND_WIDE: dict[str, dict[str, Any]] = {
         "min_leaf": 4,
         "side": "parity",
     },
+    "wide-forty-rows-capacity": {
+        "seed": 0,
+        "depth": 1,
+        "actions": 2,
+        "rows": 40,
+        "shape": "seven-tests",
+        "side": "capacity",
+    },
 }
 
 
