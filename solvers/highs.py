@@ -170,6 +170,9 @@ class Run:
             settings["parallel"] = "on" if limits.threads > 1 else "off"
         if limits.nodes is not None:
             settings["mip_max_nodes"] = limits.nodes
+        if self.mip and self.job.target is not None:
+            # HiGHS ends below the target, not at it.
+            settings["objective_target"] = self.job.target + 0.5
         settings |= options
         for key, value in settings.items():
             self._set(key, value)
@@ -338,7 +341,11 @@ class Run:
             S.kMemoryLimit: (Status.FEASIBLE, Limit.MEMORY, ""),
             # These follow from options of the user, so no limit of this package is reported.
             S.kObjectiveBound: (Status.FEASIBLE, None, sentence),
-            S.kObjectiveTarget: (Status.FEASIBLE, None, sentence),
+            S.kObjectiveTarget: (
+                Status.FEASIBLE,
+                None,
+                sentence if self.job.target is None else "",
+            ),
             S.kIterationLimit: (Status.FEASIBLE, None, sentence),
             # A first-order solution that does not meet the tolerances.
             S.kUnknown: (

@@ -138,6 +138,8 @@ class Run:
             settings["limits/time"] = left
         if limits.nodes is not None:
             settings["limits/totalnodes"] = limits.nodes
+        if self.job.target is not None:
+            settings["limits/primal"] = self.job.target + 1e-6 * max(1.0, abs(self.job.target))
         if limits.memory_mb is not None:
             import psutil
 
@@ -289,7 +291,11 @@ class Run:
             "sollimit": (Status.FEASIBLE, None, stopped),
             "bestsollimit": (Status.FEASIBLE, None, stopped),
             "restartlimit": (Status.FEASIBLE, None, stopped),
-            "primallimit": (Status.FEASIBLE, None, stopped),
+            "primallimit": (
+                Status.FEASIBLE,
+                None,
+                stopped if self.job.target is None else "",
+            ),
             "duallimit": (Status.FEASIBLE, None, stopped),
         }
         if sentence == "inforunbd" and bounded_objective(self.job.model):

@@ -40,11 +40,12 @@ TIES = 2
 
 
 class _Point(NamedTuple):
-    """A tree; its value in the units of the scale, which are minimised; its amount."""
+    """A tree; its value in the units of the scale, which are minimised; its amount; its value."""
 
     tree: Tree
     value: Fraction
     amount: Fraction
+    natural: Fraction
 
 
 class FrontSteps(MethodSteps):
@@ -94,7 +95,7 @@ class FrontSteps(MethodSteps):
         most, ties, worse = self.problem.question.most, 0, Fraction(0)
         while most is None or len(self.corners) < most:
             tighter = self.rule.below(point.amount, self.problem.dataset)
-            found = None if tighter is None else (yield from self._at(tighter, point.value))
+            found = None if tighter is None else (yield from self._at(tighter, point))
             if not self._running:
                 self._say_what_is_proven(point)
                 return False
@@ -113,7 +114,7 @@ class FrontSteps(MethodSteps):
     def _halve(self, point: _Point, worse: Fraction) -> Part[tuple[_Point, Fraction]]:
         """Try the middle between a limit at which the value is worse, and the point's amount."""
         middle = (worse + point.amount) / 2
-        found = yield from self._at(middle, point.value)
+        found = yield from self._at(middle, point)
         if not self._running or found is None:
             return point, max(worse, middle)
         return (found, worse) if self._same(found.value, point.value) else (point, middle)
@@ -130,24 +131,25 @@ class FrontSteps(MethodSteps):
         began = run_clock()
         value, amount = self.problem.coordinates(tree)
         self.reading += run_clock() - began
-        return _Point(tree, self.scale.from_value(exact_value(value)), exact_value(amount))
+        natural = exact_value(value)
+        return _Point(tree, self.scale.from_value(natural), exact_value(amount), natural)
 
     # -- one step ------------------------------------------------------------------------------------------------
 
-    def _at(self, limit: Fraction | None, value: Fraction | None = None) -> Part[_Point | None]:
+    def _at(self, limit: Fraction | None, wider: _Point | None = None) -> Part[_Point | None]:
         """The best tree with an amount up to the limit.
 
-        `value` is the best value under a larger limit, so a tree with that value is optimal. None
+        `wider` is the best tree under a larger limit, so a tree with its value is optimal. None
         if no tree is feasible, or if the run must end.
         """
         within = [p for p in self.seen if limit is None or p.amount <= limit]
         if limit is not None:
             known = [p for top, p in self.solved if p.amount <= limit <= top]
-            known += [p for p in within if value is not None and self._same(p.value, value)]
+            known += [p for p in within if wider is not None and self._same(p.value, wider.value)]
             if known:
                 return known[0]
         best = min(within, key=lambda p: p.value).tree if within else None
-        result = yield from self._step(limit, best)
+        result = yield from self._step(limit, best, wider)
         if result is None or result.tree is None:
             return None
         point = self._point(result.tree)
@@ -158,10 +160,18 @@ class FrontSteps(MethodSteps):
             self.solved.append((limit, point))
         return point
 
-    def _step(self, limit: Fraction | None, start: Tree | None) -> Part[Result | None]:
-        """Let the method solve the problem with a limit; None if there is no time for it."""
+    def _step(
+        self, limit: Fraction | None, start: Tree | None, wider: _Point | None
+    ) -> Part[Result | None]:
+        """Let the method solve the problem with a limit; None if there is no time for it.
+
+        No tree is better than `wider`, the best one under a larger limit.
+        """
+        inner = self._inner(limit)
+        if wider is not None:
+            inner.know(wider.natural, self.prover)
         # At the end all trees are read again, for values, coordinates and violations.
-        result = yield Step(self._inner(limit), start, reserved=3 * self.reading)
+        result = yield Step(inner, start, reserved=3 * self.reading)
         if result is None:
             return None
         self.prover = result.certificate.proved_by or self.prover

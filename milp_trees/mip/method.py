@@ -203,6 +203,7 @@ class FormulationMethod(Method):
         run.view = self.formulation.presolved_view(problem)
         run.bound = run.view.unavoidable
         run.unit = self.formulation.objective_unit(run.view)
+        run.take_proven()
         if start is not None:
             # Before the model is built, because a run that is stopped there has only the start.
             run.take(start)
@@ -334,7 +335,8 @@ class FormulationMethod(Method):
             options = self.solver_options(run, relax)
             options.pop(relaxation.AS_LP_FIRST, None)
             options.pop(ROUNDS_POINTS, None)
-            request = Job(run.matrix, limits, None if relax else run.start, options, **job)
+            job |= {} if relax else {"start": run.start, "target": run.target}
+            request = Job(run.matrix, limits, options=options, **job)
             listen = self._listener(run, relax, request.lazy)
             answer = solved(self.solver.name, request, listen, None if relax else self._better(run))
         else:

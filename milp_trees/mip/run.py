@@ -57,6 +57,8 @@ class Run:
     incumbent_cost: float = math.inf
     #: A whole number if it holds; where bounds are rationals, a float is what a solver claims.
     bound: float = -math.inf
+    #: The bound that other problems have proved, if they have.
+    proven: int | None = None
     #: Units of the view in one unit of the model's objective.
     unit: int = 1
     prover: str = "the data (what every predictor costs at least)"
@@ -137,6 +139,21 @@ class Run:
         if cost < self.incumbent_cost and not self.problem.violations(tree):
             self.incumbent, self.incumbent_cost = tree, cost
             report_incumbent(tree)
+
+    def take_proven(self) -> None:
+        """Begin with the bound that other problems have proved."""
+        known = self.problem.proven
+        if known is None or not self.view.exact:
+            return
+        least = math.ceil(self.view.from_value(known[0]))
+        if least > self.bound:
+            self.bound, self.prover, self.proven = least, known[1], least
+
+    @property
+    def target(self) -> float | None:
+        """The objective of the model at which a search may end, since nothing better exists."""
+        whole = self.proven is not None and self.covers is None and self.unit == 1
+        return float(self.proven) if whole and self.proven == self.bound else None  # type: ignore[arg-type]
 
     def take_unseen(self, start: Tree | None) -> None:
         """Keep a feasible start although there is no view yet, so its cost is not known."""

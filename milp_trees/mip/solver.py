@@ -114,6 +114,9 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Separator | None = None
     relax: bool = False
+    #: No point is below this objective by more than the tolerances, so the search may end at a point
+    #: that has it; solvers that cannot do that go on.
+    target: float | None = None
     file: str | None = None
     names: tuple[str, ...] = ()
     exchange: Exchange | None = None

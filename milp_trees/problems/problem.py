@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -134,6 +135,18 @@ class Problem:
     def keep_in(self, store: dict[str, Any]) -> None:
         """Let methods keep in a store what they make for this problem and may use for the next."""
         self._views["kept"] = store
+
+    @property
+    def proven(self) -> tuple[Fraction, str] | None:
+        """A value that no model of the problem is better than, and what has proved it.
+
+        It is known from other problems, such as one with looser constraints; None if there is none.
+        """
+        return self._views.get("proven")
+
+    def know(self, value: Fraction, proved_by: str) -> None:
+        """State that no model is better than a value, which another problem has proved."""
+        self._views["proven"] = value, proved_by
 
     @cached_property
     def _views(self) -> dict[Any, Any]:
