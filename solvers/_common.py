@@ -144,6 +144,11 @@ class Trace:
             )
 
 
+def silent() -> Trace:
+    """A trace of which nobody hears."""
+    return Trace(lambda event: None)
+
+
 def repeated(job: Job, trace: Trace, **options: Any) -> tuple[Job, Trace]:
     """The job with other options and the time that is left, and a trace without incumbent or bound.
 

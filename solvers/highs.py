@@ -14,12 +14,13 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.registering import register
-from milp_trees.mip.linear.claims import dual_value, misstatement
+from milp_trees.mip.linear.claims import dual_value
 from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, agrees, bounded_objective, finite, repeated
+from ._common import Log, Trace, agrees, bounded_objective, finite, repeated, silent
+from ._highs_points import contradicts, relaxation, send_relaxation
 from ._highs_rounds import solve_by_rounds
 
 #: HiGHS's message that a solution of the presolved problem does not solve the model
@@ -35,8 +36,6 @@ START_IS_FEASIBLE = re.compile(
 #: Why a model was solved a second time.
 CHANGED = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
 ANOTHER = "HiGHS returned another point than the one whose objective it reports, so it was solved again without"
-#: Share of the time limit for the relaxation whose point is sent.
-RELAXING = 0.1
 #: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
 
@@ -90,9 +89,10 @@ class Highs(Solver):
                 return solve_by_rounds(run, job)
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
-            if job.exchange is not None and job.start is None:
-                send_relaxation(job, stop)
-            return self._branch_and_cut(job, Trace(emit), stop, log)
+            trace = Trace(emit)
+            if job.exchange is not None:
+                send_relaxation(job, lambda part: Run(part, {}, silent(), stop, Log(None)).answer())
+            return self._branch_and_cut(job, trace, stop, log)
         finally:
             log.close()
 
@@ -361,32 +361,6 @@ class Run:
                 f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}."
             )
         return known[status]
-
-
-def relaxation(job: Job) -> Job:
-    return replace(job, model=job.model.relaxed(), start=None)
-
-
-def send_relaxation(job: Job, stop: Callable[[], bool]) -> None:
-    """Send the point of the linear relaxation, since HiGHS shows only incumbents while it runs."""
-    assert job.exchange is not None
-    time = job.limits.time
-    limits = replace(job.limits, time=None if time is None else RELAXING * time)
-    log = Log(None)
-    run = Run(relaxation(replace(job, limits=limits)), {}, Trace(lambda event: None), stop, log)
-    x = run.answer().x
-    if x is not None:
-        job.exchange.send(x)
-
-
-def contradicts(job: Job, answer: Answer) -> bool:
-    """Whether HiGHS calls a point optimal that is not the one whose objective it reports."""
-    model = job.model
-    return (
-        answer.status is Status.OPTIMAL
-        and answer.x is not None
-        and misstatement(model.c, answer.x, model.offset, objective=answer.claimed) is not None
-    )
 
 
 def load(h: Any, model: MatrixModel) -> None:

@@ -393,8 +393,10 @@ class FormulationMethod(Method):
 
     def _better(self, run: Run) -> Callable[[np.ndarray], np.ndarray | None] | None:
         """What makes better points of those of the solver while it runs, if anything does."""
-        wanted = self.options.get(ROUNDS_POINTS, False)
-        if not wanted or not isinstance(run.problem.space, Trees) or run.problem.space.depth < 1:
+        without = run.start is None and bool(run.start_info)
+        wanted = self.options.get(ROUNDS_POINTS, without)
+        space = run.problem.space
+        if not wanted or not isinstance(space, Trees) or not space.levels:
             return None
         return Rounding(self.formulation, run)
 

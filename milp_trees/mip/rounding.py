@@ -1,6 +1,6 @@
 """Points that a solver gets while it searches: its own points, rounded to trees and improved.
 
-A solver sends a point: of a relaxation, or a new incumbent. Trees are read from it: an integral point
+A solver sends a point: of a relaxation, or a new incumbent. Trees are read from it: a feasible point
 describes one, and of a fractional one the tests with the largest values are taken, where the
 formulation says what these are (`weights_of_tests`). Below these tests the best subtrees are put: each is
 a problem of its own over the rows that get there, which an engine solves. The best tree is encoded,
@@ -12,13 +12,14 @@ programs*, with the subtrees of Demirović et al. (2022), "MurTree", arXiv:2007.
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.mip.registry import registry
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 LEVELS = 2
 #: Number of tests that are tried at the root, by the values of one point.
 ROOTS = 8
+#: Rows of the first subtree, with which engines are compiled.
+FEW = 8
 #: Largest share of the seconds of a run that trees from points may take, and the seconds of the
 #: first of them.
 SHARE, FIRST = 0.1, 2.0
@@ -56,32 +59,39 @@ class Rounding:
 
     def __init__(self, formulation: Formulation, run: Run) -> None:
         self.formulation, self.run = formulation, run
+        self.space = run.problem.trees
         self.seconds = 0.0
-        run.points |= {"points": 0, "better_points": 0}
+        run.exchanged |= {"points": 0, "better_points": 0}
         self._tests_above: set[Any] = set()
-        self._best = run.incumbent_cost
+        # What the solver does not have, it may get again.
+        self._best = math.inf if run.start is None else run.incumbent_cost
         self._engine: Method | None = None
+        if isinstance(run.view, CostMatrix) and run.view.n_rows:
+            # Engines are compiled when they are used first: before the solver starts.
+            rows = np.arange(min(run.view.n_rows, FEW))
+            self._engine = _engine_for(self._part(rows, 1, None))
+            self._subtree(rows, self.space.depth - self._kept, None)
 
     def __call__(self, x: np.ndarray) -> np.ndarray | None:
         """A point that is better than all before; None if there is none, or no time for it."""
         left = max(FIRST, SHARE * self.run.clock.seconds) - self.seconds
         if left <= 0:
             return None
-        began = time.perf_counter()
-        self.run.points["points"] += 1
+        began = run_clock()
+        self.run.exchanged["points"] += 1
         try:
             return within(left, lambda: self._better(x, Deadline.after(left / 2, began)))
         except Stopped:  # the loop that waits for the solver looks at the limits itself
             return None
         finally:
-            self.seconds += time.perf_counter() - began
+            self.seconds += run_clock() - began
 
     def _better(self, x: np.ndarray, deadline: Deadline) -> np.ndarray | None:
         run = self.run
         run.matrix.load(x)
         found: list[tuple[int, Tree]] = []
         for tree in self._trees(self._read(x)):
-            tree = run.problem.space.simplify(tree, run.view)
+            tree = self.space.simplify(tree, run.view)
             cost = run.view.objective(tree)
             if cost < self._best and not run.problem.violations(tree):
                 found.append((cost, tree))
@@ -91,7 +101,7 @@ class Rounding:
             point = self._encoded(tree)
             if point is not None:
                 self._best = cost
-                run.points["better_points"] += 1
+                run.exchanged["better_points"] += 1
                 run.take(tree)
                 run.record(None, None)
                 return point
@@ -112,14 +122,14 @@ class Rounding:
     @property
     def _kept(self) -> int:
         """Levels of tests that stay those of the point."""
-        depth = self.run.problem.space.depth
+        depth = self.space.depth
         return max(0, min(depth - 1, 1), depth - LEVELS)
 
     def _read(self, x: np.ndarray) -> Iterator[Tree]:
-        """The tree of a point if it is integral, and trees whose upper tests have large values."""
+        """The tree of a feasible point, and trees whose upper tests have large values."""
         run = self.run
-        integers = x[run.matrix.integer]
-        if np.abs(integers - np.rint(integers)).max(initial=0) <= FEASIBILITY:
+        if run.matrix.violation(x) <= FEASIBILITY:
+            run.matrix.load(run.matrix.rounded(x))
             yield run.view.canonical(self.formulation.decode(run.m))
         weights = self.formulation.weights_of_tests(run.m)
         if weights is not None and run.view.n_features:
@@ -140,19 +150,19 @@ class Rounding:
 
     def _trees(self, read: Iterator[Tree]) -> Iterator[Tree]:
         """Every tree that was read, with optimal subtrees, and as it is."""
-        view, space = self.run.view, self.run.problem.space
+        view, space = self.run.view, self.space
         for tree in read:
             above = _upper(tree.root, self._kept)
             if above in self._tests_above:  # its subtrees are known
                 continue
             self._tests_above.add(above)
-            if isinstance(view, CostMatrix):
-                spare = space.max_leaf_nodes - tree.n_leaves if space.limits_leaves else None
+            if self._engine is not None:
+                spare = _spare(space, tree)
                 yield Tree(self._with_subtrees(tree.root, self._kept, spare), view.actions)
             yield tree
 
     def _with_subtrees(self, root: Node, kept: int, spare: int | None) -> Node:
-        view, depth = self.run.view, self.run.problem.space.depth
+        view, depth = self.run.view, self.space.depth
 
         def walk(node: Node, rows: np.ndarray, level: int) -> Node:
             nonlocal spare
@@ -172,11 +182,9 @@ class Rounding:
 
     def _subtree(self, rows: np.ndarray, levels: int, leaves: int | None) -> Node | None:
         """The best tree of some rows; None if no row is left, or none of its leaves may be so small."""
-        if not len(rows):
+        if not len(rows) or self._engine is None:
             return None
         problem = self._part(rows, levels, leaves)
-        if self._engine is None:
-            self._engine = _engine_for(problem)
         tree = self._engine.search(problem, Limits(time=FIRST), None, None).tree
         return None if tree is None else tree.root
 
@@ -186,7 +194,7 @@ class Rounding:
         from milp_trees.problems.problem import Problem
         from milp_trees.tasks.policy import ActionCostMatrix
 
-        view, space = self.run.view, self.run.problem.space
+        view, space = self.run.view, self.space
         values = view.regret[rows]
         if space.min_samples_leaf > 1:
             # Equal rows share a leaf, so that one of them may cost what all of them do.
@@ -216,6 +224,11 @@ def _upper(node: Node, levels: int) -> Any:
     if levels == 0 or isinstance(node, Leaf):
         return None
     return node.test, _upper(node.left, levels - 1), _upper(node.right, levels - 1)
+
+
+def _spare(space: Trees, tree: Tree) -> int | None:
+    """How many leaves a tree may have more; None if only the depth limits them."""
+    return None if space.max_leaf_nodes is None else space.max_leaf_nodes - tree.n_leaves
 
 
 def _leaves(node: Node) -> int:

@@ -68,7 +68,7 @@ class Run:
     #: Incumbents of the last search of a model that is completed by cuts.
     incumbent_points: list[np.ndarray] = field(default_factory=list)
     #: Number of points that the solver sent, and of better ones that it got; empty without them.
-    points: dict[str, int] = field(default_factory=dict)
+    exchanged: dict[str, int] = field(default_factory=dict)
     message: str = ""
     #: The sentence that explains why the model or its decoding is wrong; the result is then an
     #: error.
@@ -402,7 +402,7 @@ def _sizes(run: Run) -> dict[str, int]:
         "rows": first.n_rows,
         "nonzeros": int(first.A.nnz),
         "cuts": run.cuts,
-        **run.points,
+        **run.exchanged,
         **run.view.data_sizes,
         **(run.stage.sizes if run.stage else {}),
     }
