@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.common.limits import MAX_NONZEROS, Limits
+from milp_trees.explanations.reasons import with_reasons
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.mip.built import Built
@@ -95,7 +96,8 @@ def solve(
     -------
     Result
         Its value is recomputed from the tree; a status that contradicts the recomputation is an
-        error result.
+        error result. If nothing is feasible, the message says which constraints conflict, what
+        would help, and which tree is nearest; that may take a quarter of the time limit.
 
     Raises
     ------
@@ -137,6 +139,7 @@ def solve(
         test_data=test_data,
         progress=progress,
     )
+    result = with_reasons(result, limits)
     return result if proof is None else prove(method, result.problem, result, proof, limits)
 
 

@@ -212,7 +212,8 @@ def show(
     typer.echo()
     if len(rows) == 1:
         for name, text in summary(rows[0], verbose):
-            typer.echo(folded(f"{name:<9} {text}"))
+            for line in text.splitlines():
+                typer.echo(folded(f"{name:<9} {line}"))
             if name == "status" and best is not None:
                 show_constraints(best)
     else:

@@ -145,6 +145,7 @@ def solve_one(
     plot: Path | None = None,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
+    from milp_trees.explanations.reasons import with_reasons
     from milp_trees.solving.attempt import default_method
     from milp_trees.solving.solve import answer
 
@@ -166,6 +167,7 @@ def solve_one(
             test_data=test_data,
             progress=live.point,
         )
+        result = with_reasons(result, limits)
         if proof is not None:
             result = prove(proving, result.problem, result, proof, limits)
     if not as_json:

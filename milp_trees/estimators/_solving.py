@@ -10,6 +10,7 @@ from milp_trees.common.errors import Infeasible, NothingFound, NotInTime, Solver
 from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.estimators._repeated import stop_repeated
 from milp_trees.estimators._warning import warn_user
+from milp_trees.explanations.reasons import with_reasons
 from milp_trees.methods.by_size import BySize
 from milp_trees.methods.callback import current_progress
 from milp_trees.methods.finish import Clock, finish
@@ -47,10 +48,9 @@ def solved(
         result = greedy_result(problem, str(method), str(refused))
     stop_repeated(result)
     if result.status is Status.INFEASIBLE:
-        raise Infeasible(
-            result.message
-            or "No model satisfies the limits; ask for fewer rows per leaf, loosen the constraints or allow a larger model."
-        )
+        remedy = "ask for fewer rows per leaf, loosen the constraints or allow a larger model."
+        reasons = with_reasons(result, limits).message
+        raise Infeasible(f"No model satisfies the limits; {remedy}\n{reasons}".strip())
     if result.status is Status.ERROR:
         raise SolverFailure(result.message or f"{result.method} failed.")
     if result.predictor is None:

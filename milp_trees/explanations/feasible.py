@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from milp_trees.common.limits import Deadline, Limits
+from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.explanations.demands import Demands, Needed
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status
@@ -215,7 +215,10 @@ class Feasibility:
         def found(point: TracePoint) -> bool:
             return point.incumbent is not None
 
-        return answer(problem, None, replace(self.limits, time=seconds), progress=found)
+        result = answer(problem, None, replace(self.limits, time=seconds), progress=found)
+        if result.limit is Limit.INTERRUPTED:  # Ctrl-C ends all questions, not one
+            self.deadline = Deadline.after(0.0)
+        return result
 
 
 def _bounds(problem: Problem, limit: str | None) -> bool:

@@ -160,7 +160,9 @@ class Space(ABC):
         list of str
         """
 
-    def needed_limit(self, limit: str, predictor: Any, dataset: Dataset, routes: Any) -> Fraction | None:
+    def needed_limit(
+        self, limit: str, predictor: Any, dataset: Dataset, routes: Any
+    ) -> Fraction | None:
         """The tightest number of one of the `limits` that a predictor keeps on the data.
 
         Parameters
