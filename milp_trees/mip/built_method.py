@@ -242,6 +242,9 @@ class BuiltMethod(FormulationMethod):
 
     # -- the result ----------------------------------------------------------------------------------
 
+    def _better(self, run: Run) -> None:
+        """Trees of points are none of a changed model until its other variables have values."""
+
     def _keep(self, run: Run) -> None:
         """A model that the user changed is not kept for other problems."""
 

@@ -16,8 +16,8 @@ from milp_trees.problems.questions import Best
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Status, bound_of
 from milp_trees.results.strict_json import read_json
-from milp_trees.solving.stored_model import read_result
 from milp_trees.solving.solve import answer
+from milp_trees.solving.stored_model import read_result
 from milp_trees.tasks.comparing import crosses
 
 if TYPE_CHECKING:
