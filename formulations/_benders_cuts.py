@@ -57,7 +57,10 @@ class BendersCuts:
     def separate(
         self, x: np.ndarray, integral: bool
     ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
-        """Rows g_i - (capacity of the cut) <= 0 that the point violates, and those of leaf sizes."""
+        """Rows g_i - (capacity of the cut) <= 0 that the point violates.
+
+        Violated cuts of leaf sizes follow.
+        """
         tolerance = INTEGRAL if integral else FRACTIONAL
         flow, cut_left, cut_right = self._flows(x)
         violation = x[self.g] - flow

@@ -42,7 +42,7 @@ from . import _tree_structure as ts
 
 
 def add_reached(m: Any, view: CostMatrix, space: Trees, levels: int) -> None:
-    """Variables a of the nodes on the first levels below the root, and the leaf size of all nodes with p."""
+    """Variables a of the nodes down to a level, and the leaf size of all nodes with p."""
     m.held = pyo.RangeSet(1, 2 ** (levels + 1) - 1, doc="nodes whose rows are counted")
     m.inner = pyo.RangeSet(1, 2**levels - 1, doc="nodes whose children's rows are counted")
     m.a = pyo.Var(

@@ -1,7 +1,7 @@
-r"""Side constraints in models that know rows in leaves and actions of leaves, but not their product.
+r"""Side constraints in models of rows in leaves and of actions of leaves.
 
 :math:`z_{it}`: row i is in leaf t; :math:`c_{tk}`: leaf t predicts action k; :math:`l_t`: leaf t
-holds rows (1 in models whose leaves all predict). Side constraints
+holds rows (1 in models whose leaves all predict). What a row gets is no variable. Side constraints
 :math:`\ell\le\sum_{i,k}a_{ik}\,[\text{row i gets action k}]\le u` count the products
 :math:`u_{ikt}=z_{it}c_{tk}` of the pairs (i, k) whose coefficient is not zero in one of them,
 

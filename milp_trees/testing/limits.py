@@ -28,8 +28,9 @@ TREES, OF_EACH = 150, 2
 
 @check
 def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
-    """A tree that violates a limit is refused by `encode`, encoded as an infeasible point, or cut off.
+    """A tree that violates a limit is refused by `encode`, or encoded as an infeasible point.
 
+    That a point is cut off counts as infeasible, for models that are completed by cuts.
     Limits are those on leaves and their rows, and side rows.
     """
     b = built(formulation, problem)
