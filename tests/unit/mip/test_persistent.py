@@ -12,11 +12,13 @@ import pytest
 
 import milp_trees as mt
 from milp_trees import registry
+from milp_trees.common.limits import Limits
 from milp_trees.methods.by_size import BySize
 from milp_trees.mip import persistent
 from milp_trees.mip.formulation import Stage
 from milp_trees.mip.linear.matrix import MatrixModel, compile_model
 from milp_trees.plugins import CostMatrix, Front, Ratio
+from milp_trees.results.result import Status
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.ratio import F1
 
@@ -154,3 +156,22 @@ def test_a_view_of_another_kind_is_built_again() -> None:
     for other in others:
         assert stays(formulation, problem, other) is None
     assert isinstance(problem.view(CostMatrix), CostMatrix)
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip"])
+def test_a_search_ends_at_a_value_that_is_known_to_be_the_best(solver: str) -> None:
+    """It does not prove the value again; a value that no tree has is no harm."""
+    problem = mt.Problem(data(5, 16, 4), mt.Accuracy(), mt.Trees(2))
+    value = mt.solve(problem, "dp").value.exact
+    assert value is not None
+    method = registry.method(f"flow-oct@{solver}")
+    problem.know(value, "an earlier step")
+    found = method.step(problem, Limits(time=60), None, None)
+    assert (found.status, found.value.exact, found.bound) == (Status.OPTIMAL, value, value)
+    assert (found.certificate.proved_by, found.message) == ("an earlier step", "")
+    if solver == "highs":
+        assert "Target for objective reached" in found.log
+    problem.know(value - 1, "an earlier step")
+    found = method.step(problem, Limits(time=60), None, None)
+    assert (found.status, found.value.exact, found.bound) == (Status.OPTIMAL, value, value)
+    assert found.certificate.proved_by.lower().startswith(solver)

@@ -1,0 +1,226 @@
+"""What is gained where models, linear programs and bounds are kept between steps.
+
+    MILP_TREES_DATA=… python benchmarks/persistent.py [--sections fronts,sizes,ratios,cuts]
+        [--limit 120] [--out FILE.csv]
+
+Every case is run twice in the same process, without and with what is kept, after a run that is not
+measured (it loads and compiles). Times are processor seconds, because other jobs stretch wall time:
+`own` of this process (building models, compiling matrices, checking trees) and `solver` of the
+solver's process. `same` compares values and coordinates of both answers. In the section `cuts` only
+the relaxations with their cuts are measured, from the model without cuts to the first point that
+violates none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from unittest import mock
+
+import psutil
+from _data import root
+
+import milp_trees as mt
+from milp_trees import registry
+from milp_trees.mip import cut_loop, persistent, runner
+from milp_trees.plugins import Front
+from milp_trees.problems.problem import Problem
+from milp_trees.tasks.constraints import Capacity
+
+PLANTED = "planted:rows={},tests={},depth=2,noise=0.2,seed=1"
+#: Sections: the sets, the depth, the methods.
+FRONTS = (
+    ("ricci", 1, ("flow-oct@highs", "state-flow@highs")),
+    ("ricci", 2, ("flow-oct@highs", "state-flow@highs")),
+    ("ricci", 3, ("state-flow@highs",)),
+    ("german-credit", 1, ("state-flow@highs",)),
+    ("capacity 60 x 6", 2, ("flow-oct@highs", "state-flow@highs")),
+    ("capacity 200 x 10", 2, ("state-flow@highs", "state-flow@scip")),
+    ("capacity 200 x 10", 1, ("flow-oct@highs",)),
+)
+SIZES = (
+    ("60 x 6", 2, ("flow-oct@highs", "cut@highs", "benders-oct@scip", "state-flow@highs")),
+    ("200 x 10", 2, ("state-flow@highs", "benders-oct@scip")),
+)
+RATIOS = (("60 x 6", 2, ("flow-oct@highs",)), ("200 x 10", 1, ("flow-oct@highs",)))
+CUTS = (
+    ("breast-wisconsin", 2, ("benders-oct@highs", "benders-oct@scip")),
+    ("german-credit", 2, ("benders-oct@highs", "benders-oct@scip")),
+    ("heart-cleveland", 2, ("benders-oct@highs", "benders-oct@scip")),
+)
+COLUMNS = "section case method steps own_without own_with solver_without solver_with same"
+
+
+def planted(size: str) -> mt.Dataset:
+    return mt.load(PLANTED.format(*size.split(" x ")))
+
+
+def front(name: str, depth: int) -> Problem:
+    if name.startswith("capacity "):
+        data = planted(name.removeprefix("capacity "))
+        return mt.Problem(data, mt.Accuracy(), mt.Trees(depth), Front(against=Capacity(1)))
+    data = mt.load(str(root() / "fairness" / f"{name}-binarized.csv"), group=0)
+    against = Front(against="statistical-parity")
+    return mt.Problem(data, mt.Accuracy(), mt.Trees(depth), against)
+
+
+def solver_seconds(method: str) -> float:
+    """Processor seconds of the solver's idle process."""
+    worker = runner._pool.idle.get(method.split("@")[1])
+    if worker is None:
+        return 0.0
+    times = psutil.Process(worker.process.pid).cpu_times()
+    return float(times.user + times.system)
+
+
+def measured(method: str, run: Callable[[], Any]) -> tuple[Any, float, float]:
+    """An answer, and the processor seconds of this process and of the solver's."""
+    own, solver = time.process_time(), solver_seconds(method)
+    found = run()
+    return found, time.process_time() - own, solver_seconds(method) - solver
+
+
+def twice(method: str, run: Callable[[], Any], without: Callable[[], Any]) -> Iterator[Any]:
+    """The case without and with what is kept."""
+    with without():
+        yield measured(method, run)
+    yield measured(method, run)
+
+
+def nothing_kept() -> ExitStack:
+    """Within this block every step builds its model, and no bound is known before."""
+    stack = ExitStack()
+    stack.enter_context(mock.patch.object(persistent, "keep", return_value=None))
+    stack.enter_context(mock.patch.object(Problem, "know", return_value=None))
+    return stack
+
+
+def from_the_beginning(method: str) -> ExitStack:
+    """Within this block every relaxation is solved from the beginning."""
+    solver = type(registry.method(method).solver)
+    stack = ExitStack()
+    without = solver.capabilities - {"lp-cuts"}
+    stack.enter_context(mock.patch.object(solver, "capabilities", without))
+    return stack
+
+
+def fronts(limit: float) -> Iterator[tuple[Any, ...]]:
+    for name, depth, methods in FRONTS:
+        for method in methods:
+
+            def run(name: str = name, depth: int = depth, method: str = method) -> Any:
+                problem = front(name, depth)
+                return mt.solve(problem, method, start=None, reference=None, time_limit=limit)
+
+            before, after = twice(method, run, nothing_kept)
+            answers = [[s.coordinates for s in r[0].solutions] for r in (before, after)]
+            whole = before[0].complete and after[0].complete
+            steps = after[0].model_size.get("steps")
+            yield (
+                "fronts",
+                f"{name}, depth {depth}",
+                method,
+                steps,
+                before,
+                after,
+                (answers[0] == answers[1] if whole else "not complete"),
+            )
+
+
+def sizes(limit: float) -> Iterator[tuple[Any, ...]]:
+    for name, depth, methods in SIZES:
+        for method in methods:
+
+            def run(name: str = name, depth: int = depth, method: str = method) -> Any:
+                problem = mt.Problem(planted(name), mt.Accuracy(), mt.Trees(depth))
+                return mt.size_path(problem, max_leaves=2**depth, method=method, time_limit=limit)
+
+            before, after = twice(method, run, nothing_kept)
+            values = [[p.value for p in r[0].points] for r in (before, after)]
+            case = f"{name}, depth {depth}"
+            yield "sizes", case, method, len(values[1]), before, after, values[0] == values[1]
+
+
+def ratios(limit: float) -> Iterator[tuple[Any, ...]]:
+    from milp_trees.tasks.ratio import F1
+
+    for name, depth, methods in RATIOS:
+        for method in methods:
+
+            def run(name: str = name, depth: int = depth, method: str = method) -> Any:
+                problem = mt.Problem(planted(name), F1(), mt.Trees(depth))
+                return mt.solve(problem, method, start=None, reference=None, time_limit=limit)
+
+            before, after = twice(method, run, nothing_kept)
+            same = before[0].value == after[0].value
+            steps = after[0].model_size.get("steps")
+            yield "ratios", f"{name}, depth {depth}", method, steps, before, after, same
+
+
+def cuts(limit: float) -> Iterator[tuple[Any, ...]]:
+    """Relaxations only: the search that follows would hide them."""
+    from milp_trees.common.limits import Limits
+
+    for name, depth, methods in CUTS:
+        file = next((root() / "classification").glob(f"{name}.txt*"))
+        problem = mt.Problem(mt.load(str(file)), mt.Accuracy(), mt.Trees(depth))
+        for name_of_method in methods:
+            method, ends = registry.method(name_of_method), []
+
+            def relaxations(method: Any, run: Any, separator: Any, ends: list[Any] = ends) -> None:
+                if "lp-cuts" in method.solver.capabilities:
+                    answer = method.solve_once(run, relax=True, lazy=separator)
+                else:
+                    cut_loop._cut_relaxation(method, run, separator)
+                    answer = run.answers[-1]
+                ends.append((answer.bound, run.matrix.n_rows))
+
+            def run(method: Any = method, problem: Any = problem) -> Any:
+                return method.run(problem, Limits(time=limit))
+
+            with mock.patch("milp_trees.mip.method.solve_by_cuts", relaxations):
+                before, after = twice(
+                    name_of_method, run, lambda n=name_of_method: from_the_beginning(n)
+                )
+            (low, rows), (also, more) = ends[-2:]
+            same = abs(low - also) <= 1e-6 * max(1.0, abs(low))
+            case, size = f"{name}, depth {depth}", f"{rows} and {more} rows"
+            yield "cuts", case, name_of_method, size, before, after, same
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sections", default="fronts,sizes,ratios,cuts")
+    parser.add_argument("--limit", type=float, default=120.0)
+    parser.add_argument("--out", help="a CSV file")
+    args = parser.parse_args()
+    known = {"fronts": fronts, "sizes": sizes, "ratios": ratios, "cuts": cuts}
+    runner.REUSABLE = 10**6  # a process that was replaced would take its seconds with it
+    warm()
+    rows = []
+    for section in args.sections.split(","):
+        for part, case, method, steps, before, after, same in known[section](args.limit):
+            numbers = [f"{x:.2f}" for x in (before[1], after[1], before[2], after[2])]
+            rows.append([part, case, method, steps, *numbers, same])
+            print(" | ".join(map(str, rows[-1])), flush=True)
+    if args.out:
+        with open(args.out, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([COLUMNS.split(), *rows])
+
+
+def warm() -> None:
+    """Load and compile everything once, so that it is not measured."""
+    problem = front("capacity 60 x 6", 1)
+    tree = mt.Problem(problem.dataset, problem.task, mt.Trees(1))
+    for method in ("flow-oct@highs", "state-flow@highs", "state-flow@scip"):
+        mt.solve(problem, method, start=None, reference=None)
+    mt.size_path(tree, max_leaves=2, method="benders-oct@scip")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
