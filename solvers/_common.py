@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import math
 import os
 import sys
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -53,6 +55,12 @@ def bound_within(model: MatrixModel, objective: float, abs_gap: float, rel_gap: 
 def agrees(a: float, b: float) -> bool:
     """Whether two objective values are equal, up to the precision of logs and floating point."""
     return abs(a - b) <= 1e-6 * max(1.0, abs(a), abs(b))
+
+
+@cache
+def version_of(distribution: str) -> str:
+    """The version of an installed distribution; reading its metadata takes milliseconds."""
+    return importlib.metadata.version(distribution)
 
 
 def finite(value: float | None) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import threading
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, finite
+from ._common import Log, Trace, finite, version_of
 
 #: Largest distance of a start from integers.
 INTEGRALITY = 1e-6
@@ -49,7 +48,7 @@ class CpSat(Solver):
         # Located and not imported: OR-tools and highspy cannot be loaded into one process.
         if importlib.util.find_spec("ortools") is None:
             return Availability(False, reason=f"ortools is not installed; {self.install}.")
-        return Availability(True, importlib.metadata.version("ortools"))
+        return Availability(True, version_of("ortools"))
 
     def warm_up(self) -> None:
         from ortools.sat.python import cp_model  # noqa: F401
@@ -77,7 +76,7 @@ class CpSat(Solver):
         if (lower > upper).any() or model.contradiction() is not None:
             # A derived upper bound may be below the lower one; for CP-SAT a model with an empty
             # domain is invalid.
-            return Answer(Status.INFEASIBLE, version=importlib.metadata.version("ortools"))
+            return Answer(Status.INFEASIBLE, version=version_of("ortools"))
         return Run(replace(job, model=model), Trace(emit), stop).answer()
 
 
@@ -303,7 +302,7 @@ class Run:
             None,
             self._accepted(),
             self.log.text,
-            importlib.metadata.version("ortools"),
+            version_of("ortools"),
             self.message,
             seconds=self.trace.seconds,
             claimed=None if x is None else float(self.solver.objective_value) + model.offset,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import math
 import re
@@ -19,7 +18,7 @@ from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, agrees, bounded_objective, finite, repeated, silent
+from ._common import Log, Trace, agrees, bounded_objective, finite, repeated, silent, version_of
 from ._highs_points import contradicts, relaxation, send_relaxation
 from ._highs_rounds import solve_by_rounds
 
@@ -76,7 +75,7 @@ class Highs(Solver):
     def availability(self) -> Availability:
         if importlib.util.find_spec("highspy") is None:
             return Availability(False, reason=f"highspy is not installed; {self.install}.")
-        return Availability(True, importlib.metadata.version("highspy"))
+        return Availability(True, version_of("highspy"))
 
     def warm_up(self) -> None:
         import highspy  # noqa: F401
@@ -171,8 +170,7 @@ class Run:
         if limits.nodes is not None:
             settings["mip_max_nodes"] = limits.nodes
         if self.mip and self.job.target is not None:
-            # HiGHS ends below the target, not at it.
-            settings["objective_target"] = self.job.target + 0.5
+            settings["objective_target"] = self.job.target + 0.5  # it ends below, not at it
         settings |= options
         for key, value in settings.items():
             self._set(key, value)
@@ -330,6 +328,7 @@ class Run:
         status = self.h.getModelStatus()
         S = highspy.HighsModelStatus
         sentence = f"HiGHS stopped: {self.h.modelStatusToString(status)}."
+        wanted = self.job.target is not None
         known: dict[Any, tuple[Status, Limit | None, str]] = {
             S.kOptimal: (Status.OPTIMAL, None, ""),
             S.kModelEmpty: (Status.OPTIMAL, None, ""),
@@ -341,11 +340,7 @@ class Run:
             S.kMemoryLimit: (Status.FEASIBLE, Limit.MEMORY, ""),
             # These follow from options of the user, so no limit of this package is reported.
             S.kObjectiveBound: (Status.FEASIBLE, None, sentence),
-            S.kObjectiveTarget: (
-                Status.FEASIBLE,
-                None,
-                sentence if self.job.target is None else "",
-            ),
+            S.kObjectiveTarget: (Status.FEASIBLE, None, "" if wanted else sentence),
             S.kIterationLimit: (Status.FEASIBLE, None, sentence),
             # A first-order solution that does not meet the tolerances.
             S.kUnknown: (

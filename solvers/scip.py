@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import re
 import tempfile
@@ -22,7 +21,7 @@ from milp_trees.mip.linear.mps import write_mps
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 
-from ._common import Trace, agrees, bounded_objective, finite
+from ._common import Trace, agrees, bounded_objective, finite, version_of
 from ._scip_plugins import heuristic, lazy_handler, values
 from ._soplex import solve_by_rounds
 
@@ -69,7 +68,7 @@ class Scip(Solver):
     def availability(self) -> Availability:
         if importlib.util.find_spec("pyscipopt") is None:
             return Availability(False, reason=f"pyscipopt is not installed; {self.install}.")
-        return Availability(True, f"PySCIPOpt {importlib.metadata.version('pyscipopt')}")
+        return Availability(True, f"PySCIPOpt {version_of('pyscipopt')}")
 
     def warm_up(self) -> None:
         import pyscipopt  # noqa: F401

@@ -7,7 +7,8 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-from milp_trees.common.limits import collector_off
+from milp_trees.common.limits import Limit, Stopped, collector_off
+from milp_trees.methods.watch import Watch
 
 
 @contextlib.contextmanager
@@ -50,3 +51,17 @@ def fast_building(templates: bool) -> Iterator[None]:
             yield
         finally:
             constraint.TEMPLATIZE_CONSTRAINTS = before
+
+
+def limit_of(end: BaseException) -> Limit:
+    """The limit that an exception stands for which ended the building of a model."""
+    if isinstance(end, Stopped):
+        return end.limit
+    return Limit.MEMORY if isinstance(end, MemoryError) else Limit.INTERRUPTED
+
+
+def look_at_memory(watch: Watch) -> None:
+    """Raise an error if memory has run out or the user's function stops; a timer keeps the time."""
+    limit = watch.over()
+    if limit in (Limit.MEMORY, Limit.CALLBACK):
+        raise Stopped(limit)

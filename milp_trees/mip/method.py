@@ -22,7 +22,7 @@ from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.methods.work import Sizes
 from milp_trees.mip import persistent, proving, relaxation
-from milp_trees.mip.building import repaired
+from milp_trees.mip.building import limit_of, look_at_memory, repaired
 from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.linear.matrix import compile_model, pyomo_without
@@ -146,7 +146,7 @@ class FormulationMethod(Method):
                     limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin))
                 )
         except (Stopped, MemoryError, KeyboardInterrupt) as end:
-            run.stopped = _limit_of(end)
+            run.stopped = limit_of(end)
             if run.view is None:
                 run.take_unseen(start)
             else:
@@ -175,8 +175,7 @@ class FormulationMethod(Method):
 
     def _keep(self, run: Run) -> None:
         """Keep the model for the problems that follow, if it was solved as a whole."""
-        if run.stage is not None and run.compiled is not None and not run.wrong:
-            persistent.keep(self.formulation, run.problem, run.stage, run.compiled)
+        persistent.keep(self.formulation, run)
 
     def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
@@ -219,7 +218,7 @@ class FormulationMethod(Method):
                     raise Unsupported(f"{self.formulation.label} {why}")
                 if why := too_slow(size.nonzeros, run.limits):
                     raise NotInTime(f"{self.formulation.label} {why}")
-            _look_at_memory(watch)
+            look_at_memory(watch)
         if same is None:
             run.stages = self.formulation.stages(problem)
             self._next_model(run, watch)
@@ -236,12 +235,12 @@ class FormulationMethod(Method):
             if stage is None:
                 return False
             run.stage = stage
-            _look_at_memory(watch)
+            look_at_memory(watch)
         with run.clock("hand_over"):
             run.compiled = replace(
                 compile_model(stage.model), implied_integer=self.formulation.implied_integer
             )
-        _look_at_memory(watch)
+        look_at_memory(watch)
         run.clock.times |= stage.seconds
         if stage.bound is not None and stage.bound > run.bound:
             run.bound, run.prover = stage.bound, stage.proved_by
@@ -290,7 +289,7 @@ class FormulationMethod(Method):
             try:
                 more = within(run.deadline.left, lambda: self._further(run))
             except (Stopped, MemoryError, KeyboardInterrupt) as end:
-                run.stopped, more = _limit_of(end), False
+                run.stopped, more = limit_of(end), False
             except Unsupported as too_many:
                 run.message, more = str(too_many), False
             if answer.status is Status.INFEASIBLE and (more or run.stopped or run.message):
@@ -433,17 +432,3 @@ class FormulationMethod(Method):
         """Whether a point satisfies the whole model, also the cuts that were not added yet."""
         separator = self.formulation.separator(run.m, run.matrix)
         return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
-
-
-def _limit_of(end: BaseException) -> Limit:
-    """The limit that an exception stands for which ended the building of a model."""
-    if isinstance(end, Stopped):
-        return end.limit
-    return Limit.MEMORY if isinstance(end, MemoryError) else Limit.INTERRUPTED
-
-
-def _look_at_memory(watch: Watch) -> None:
-    """Raise an error if memory has run out or the user's function stops; a timer keeps the time."""
-    limit = watch.over()
-    if limit in (Limit.MEMORY, Limit.CALLBACK):
-        raise Stopped(limit)

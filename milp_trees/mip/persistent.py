@@ -20,6 +20,7 @@ from milp_trees.models.space import Trees
 if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation, Stage
     from milp_trees.mip.linear.matrix import MatrixModel
+    from milp_trees.mip.run import Run
     from milp_trees.problems.problem import Problem
 
 #: What may change in a model that stays built, and what that is.
@@ -49,13 +50,13 @@ def known_to_be_supported(formulation: Formulation, problem: Problem) -> bool:
 def changed(formulation: Formulation, problem: Problem) -> Kept | None:
     """The model of a problem, made of one built before; None if it has to be built.
 
-    The model built before is changed. It leaves the store, so that it is not used again if this is
-    interrupted.
+    The model built before is changed. It leaves the store in any case, so that it is not used again
+    if this is interrupted, and takes no memory beside a new one.
     """
     what = _changes_of(formulation, problem)
-    if what is None or problem.kept is None:
+    kept: Kept | None = None if problem.kept is None else problem.kept.pop(formulation.label, None)
+    if what is None or kept is None:
         return None
-    kept: Kept = problem.kept.pop(formulation.label)
     m, view, space = kept.stage.model, formulation.presolved_view(problem), problem.space
     if "costs" in what and not formulation.reprice(m, view, space):
         return None
@@ -77,15 +78,13 @@ def changed(formulation: Formulation, problem: Problem) -> Kept | None:
     return Kept(replace(kept.stage, seconds={}), matrix)
 
 
-def keep(formulation: Formulation, problem: Problem, stage: Stage, matrix: MatrixModel) -> None:
-    """Keep a model of trees for the problems that follow, if it is the whole model."""
+def keep(formulation: Formulation, run: Run) -> None:
+    """Keep a model of trees for the problems that follow, if it is whole and nothing is wrong."""
+    stage, matrix, problem = run.stage, run.compiled, run.problem
+    if stage is None or matrix is None or run.wrong or problem.kept is None:
+        return
     whole = (stage.covers, stage.bound, stage.incumbent) == (None, None, None)
-    if (
-        problem.kept is not None
-        and formulation.changeable
-        and whole
-        and isinstance(problem.space, Trees)
-    ):
+    if formulation.changeable and whole and isinstance(problem.space, Trees):
         problem.kept[formulation.label] = Kept(stage, matrix)
 
 

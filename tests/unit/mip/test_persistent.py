@@ -14,13 +14,18 @@ import milp_trees as mt
 from milp_trees import registry
 from milp_trees.common.limits import Limits
 from milp_trees.methods.by_size import BySize
+from milp_trees.methods.finish import Clock
 from milp_trees.mip import persistent
 from milp_trees.mip.formulation import Stage
 from milp_trees.mip.linear.matrix import MatrixModel, compile_model
+from milp_trees.mip.run import Run
+from milp_trees.mip.runner import run
+from milp_trees.mip.solver import Job
 from milp_trees.plugins import CostMatrix, Front, Ratio
 from milp_trees.results.result import Status
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.ratio import F1
+from milp_trees.testing.matrices import knapsacks
 
 
 def formulations(word: str) -> Iterator[Any]:
@@ -54,7 +59,8 @@ def stays(formulation: Any, first: mt.Problem, second: mt.Problem) -> MatrixMode
     store: dict[str, Any] = {}
     first.keep_in(store)
     m = formulation.build(first, incomplete=True)
-    persistent.keep(formulation, first, Stage(m), compile_model(m))
+    done = Run(first, Limits(), Clock(), stage=Stage(m), compiled=compile_model(m))
+    persistent.keep(formulation, done)
     second.keep_in(store)
     known = persistent.known_to_be_supported(formulation, second)
     found = persistent.changed(formulation, second)
@@ -158,20 +164,25 @@ def test_a_view_of_another_kind_is_built_again() -> None:
     assert isinstance(problem.view(CostMatrix), CostMatrix)
 
 
-@pytest.mark.parametrize("solver", ["highs", "scip"])
-def test_a_search_ends_at_a_value_that_is_known_to_be_the_best(solver: str) -> None:
-    """It does not prove the value again; a value that no tree has is no harm."""
+def test_a_proof_by_an_earlier_step_is_not_made_again() -> None:
+    """And a value that no tree has is no harm."""
     problem = mt.Problem(data(5, 16, 4), mt.Accuracy(), mt.Trees(2))
     value = mt.solve(problem, "dp").value.exact
     assert value is not None
-    method = registry.method(f"flow-oct@{solver}")
-    problem.know(value, "an earlier step")
-    found = method.step(problem, Limits(time=60), None, None)
-    assert (found.status, found.value.exact, found.bound) == (Status.OPTIMAL, value, value)
-    assert (found.certificate.proved_by, found.message) == ("an earlier step", "")
-    if solver == "highs":
-        assert "Target for objective reached" in found.log
-    problem.know(value - 1, "an earlier step")
-    found = method.step(problem, Limits(time=60), None, None)
-    assert (found.status, found.value.exact, found.bound) == (Status.OPTIMAL, value, value)
-    assert found.certificate.proved_by.lower().startswith(solver)
+    method = registry.method("flow-oct@highs")
+    for known, by in ((value, "an earlier step"), (value - 1, "highs")):
+        problem.know(known, "an earlier step")
+        found = method.step(problem, Limits(time=60), None, None)
+        assert (found.status, found.value.exact, found.bound) == (Status.OPTIMAL, value, value)
+        assert found.certificate.proved_by.startswith(by)
+        assert found.message == ""
+        assert ("Target for objective reached" in found.log) == (known == value)
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip"])
+def test_a_search_ends_at_its_target(solver: str) -> None:
+    """It has not proved the point that it ends at."""
+    model = replace(knapsacks(25, 4), offset=1000.0)
+    answer = run(solver, Job(model, Limits(time=60), target=-9786.0))  # the optimum
+    assert (answer.status, answer.limit, answer.message) == (Status.FEASIBLE, None, "")
+    assert round(answer.objective) == -9786 > answer.bound + 1
