@@ -1,14 +1,16 @@
 """What is gained where models, linear programs and bounds are kept between steps.
 
     MILP_TREES_DATA=… python benchmarks/persistent.py [--sections fronts,sizes,ratios,cuts]
-        [--limit 120] [--out FILE.csv]
+        [--limit 120] [--out FILE.csv] [--draws 0]
 
 Every case is run twice in the same process, without and with what is kept, after a run that is not
 measured (it loads and compiles). Times are processor seconds, because other jobs stretch wall time:
 `own` of this process (building models, compiling matrices, checking trees) and `solver` of the
 solver's process. `same` compares values and coordinates of both answers. In the section `cuts` only
 the relaxations with their cuts are measured, from the model without cuts to the first point that
-violates none.
+violates none. `--draws N` compares N random fronts and paths of sizes of up to 16 rows, with
+several classes, weights and equal or complementary columns, with those of `enumerate` and
+`dp-sizes`, before anything is measured; the first that differs ends the script.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from contextlib import ExitStack
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import psutil
 from _data import root
 
@@ -193,17 +196,58 @@ def cuts(limit: float) -> Iterator[tuple[Any, ...]]:
             yield "cuts", case, name_of_method, size, before, after, same
 
 
+def drawn(rng: np.random.Generator) -> mt.Dataset:
+    """A random set of few rows."""
+    n, F, K = (int(rng.integers(*ends)) for ends in ((4, 17), (1, 5), (2, 4)))
+    X = rng.integers(0, 2, (n, F))
+    X[:, F // 2] = X[:, 0] if rng.random() < 0.5 else 1 - X[:, 0]
+    weights = rng.integers(1, 9, n) if rng.random() < 0.5 else None
+    groups = np.arange(n) % 2
+    return mt.Dataset(X, y=rng.integers(0, K, n), groups=groups, weights=weights)
+
+
+def compared(draws: int) -> None:
+    """Random fronts and paths of sizes by formulations, against methods that need no solver."""
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        data, space = drawn(rng), mt.Trees(int(rng.integers(1, 3)))
+        if seed % 2:
+            against = (
+                "statistical-parity"
+                if rng.random() < 0.5
+                else Capacity(mt.Accuracy().actions(data)[0])
+            )
+            problem = mt.Problem(data, mt.Accuracy(), space, Front(against=against))
+            name = ("state-flow@highs", "flow-oct@highs", "state-flow@scip")[seed % 3]
+            found = mt.solve(problem, name, start=None, reference=None)
+            exact = mt.solve(problem, "enumerate", reference=None)
+            points = [[s.coordinates for s in r.solutions] for r in (found, exact)]
+        else:
+            problem = mt.Problem(data, mt.Accuracy(), space)
+            some = ("benders-oct@scip", "flow-oct@highs", "cut@highs", "oct-binary@highs")
+            name, most = some[seed // 2 % 4], 2**space.depth
+            paths = [mt.size_path(problem, max_leaves=most, method=m) for m in (name, "dp-sizes")]
+            points = [[p.value for p in path.points] for path in paths]
+            points[1] += points[1][-1:] * (len(points[0]) - len(points[1]))
+        if points[0] != points[1]:
+            sys.exit(f"seed {seed}, {name}: {points}")
+    if draws:
+        print(f"{draws} random fronts and paths of sizes are those of methods without a solver")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sections", default="fronts,sizes,ratios,cuts")
     parser.add_argument("--limit", type=float, default=120.0)
     parser.add_argument("--out", help="a CSV file")
+    parser.add_argument("--draws", type=int, default=0)
     args = parser.parse_args()
     known = {"fronts": fronts, "sizes": sizes, "ratios": ratios, "cuts": cuts}
     runner.REUSABLE = 10**6  # a process that was replaced would take its seconds with it
     warm()
+    compared(args.draws)
     rows = []
-    for section in args.sections.split(","):
+    for section in filter(None, args.sections.split(",")):
         for part, case, method, steps, before, after, same in known[section](args.limit):
             numbers = [f"{x:.2f}" for x in (before[1], after[1], before[2], after[2])]
             rows.append([part, case, method, steps, *numbers, same])
