@@ -202,8 +202,9 @@ def drawn(rng: np.random.Generator) -> mt.Dataset:
     X = rng.integers(0, 2, (n, F))
     X[:, F // 2] = X[:, 0] if rng.random() < 0.5 else 1 - X[:, 0]
     weights = rng.integers(1, 9, n) if rng.random() < 0.5 else None
-    groups = np.arange(n) % 2
-    return mt.Dataset(X, y=rng.integers(0, K, n), groups=groups, weights=weights)
+    y, groups = rng.integers(0, K, n), np.arange(n) % 2
+    y[:2] = 0, 1
+    return mt.Dataset(X, y=y, groups=groups, weights=weights)
 
 
 def compared(draws: int) -> None:
