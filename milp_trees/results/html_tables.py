@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from milp_trees.results.changed import ChangedModel
 from milp_trees.results.tables import (
     MODEL_COLUMNS,
     answer_columns,
@@ -34,6 +35,7 @@ def row_html(row: Mapping[str, Any]) -> str:
         "group": group_text(row["problem"].get("group")),
         "tests": sentence(row),
         "message": row["message"],
+        "changed model": _changed(row),
     }
     lines = "".join(
         f"<tr><th style='text-align:left'>{html.escape(k)}</th>"
@@ -42,6 +44,15 @@ def row_html(row: Mapping[str, Any]) -> str:
         if v
     )
     return f"<table>{lines}</table>"
+
+
+def _changed(row: Mapping[str, Any]) -> str:
+    """What is claimed about a model that the user changed; empty for all other results."""
+    if not row.get("changed"):
+        return ""
+    found = ChangedModel.from_json(row["changed"])
+    by = f" (claimed by {found.proved_by})" if found.proved_by else ""
+    return f"{found.line.partition(': ')[2]}{by}"
 
 
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:

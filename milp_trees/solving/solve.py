@@ -90,7 +90,8 @@ def answer(
                 helper = attempt(named_method(oracle), problem, replace(limits, log_file=None))
             result = with_agreement(result, helper)
         result = with_wish(result, reference, oracle)
-        if start != AUTO or found.grown:
+        # A tree with other thresholds is none of a model that was built before.
+        if start != AUTO or found.grown or hasattr(chosen, "built"):
             return result
         return with_greedy(result, limits, test_data)
 
