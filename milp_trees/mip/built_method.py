@@ -370,7 +370,7 @@ def _linear(built: Built) -> MatrixModel:
 def _part(built: Built) -> Part:
     """A part of the whole model, as it was built."""
     formulation = built.formulation
-    model = formulation.assemble(built.problem, templates=False)
+    model = formulation.assemble(built.problem)
     mark = () if built.complete else (MARK,)
     return Part(model, compile_model(model), built.model, formulation.implied_integer, mark)
 
