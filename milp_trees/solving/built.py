@@ -35,7 +35,7 @@ def check_built(method: Any, proof: Any) -> None:
     """Refuse what a built model has no use for."""
     if method is not None:
         raise DataError(
-            f"A built model has its formulation already; name the solver alone: mt.solve(built, solver='highs'). Got method={method!r}."
+            f"A built model has its formulation already; name the solver alone, by solver=; got method={method!r}."
         )
     if proof is not None:
         raise DataError(
