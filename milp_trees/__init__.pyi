@@ -50,8 +50,8 @@ from .lists.rule_list import Rule as Rule
 from .lists.rule_list import RuleList as RuleList
 from .lists.space import RuleLists as RuleLists
 from .lists.write_rules import write_rules as write_rules
+from .mip.build import build as build
 from .mip.built import Built as Built
-from .mip.built import build as build
 from .mip.registry import registry as registry
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble

@@ -13,11 +13,10 @@ from milp_trees.common.limits import MAX_NONZEROS, Limits
 from milp_trees.explanations.reasons import with_reasons
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.mip.built import Built
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Status
-from milp_trees.solving.built import check_built, method_of
+from milp_trees.solving.built import asked
 from milp_trees.solving.solve import answer, path_of_sizes
 from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
+    from milp_trees.mip.built import Built
     from milp_trees.mip.formulation import Formulation
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
@@ -59,19 +59,19 @@ def solve(
     Parameters
     ----------
     problem : Problem or Built
-        For a model that was changed after `mt.build`, the solver's claims are in `result.changed`.
+        What is claimed about a model that was changed after `mt.build` is in `result.changed`.
     method : str, Method or Formulation, optional
         An engine (`dp`), a heuristic (`cart`), or a formulation, with a solver (`flow-oct@highs`)
         or the default one (a `Formulation`). By default the first by `default_rank` that fits.
     solver : str, optional
-        The solver of a built model; by default the one that comes with the package.
+        The solver of a built model.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble, str or None, default="auto"
         A model to begin with, or the method that makes one (`"dp"`, `"cart"`), whose time does not
         count as time of the run. `"auto"`: an integer program begins with the default engine's
-        model, and the greedy tree over all thresholds is the answer if no other is as good. A
-        built model begins with the values of its variables if this is `"model"`.
+        model, and the greedy tree over all thresholds is the answer if no other is as good.
+        `"model"`: a built model begins with the values of its variables.
     reference : str or None, default="auto"
         Another method, which fills in `result.agrees`; if it cannot take the problem, the first by
         `reference_rank` that can. `"auto"` is that one, and judges integer programs only.
@@ -112,12 +112,7 @@ def solve(
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
-    if isinstance(problem, Built):
-        check_built(method, proof)
-        method, start = method_of(problem, solver, options, start)
-        problem, options = problem.problem, None
-    elif solver is not None:
-        raise DataError(f"Name the solver with its formulation: method='FORMULATION@{solver}'.")
+    problem, method, start, options = asked(problem, solver, method, start, options, proof)
     _check(problem)
     limits = Limits.asked(
         time_limit=time_limit,

@@ -8,21 +8,17 @@ names.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.common.errors import DataError, Unsupported
-from milp_trees.common.limits import MAX_NONZEROS, Limits
-from milp_trees.methods.thresholds import is_open
-from milp_trees.mip.built_tests import BuiltTest, ModelTests
-from milp_trees.mip.incomplete import marked_incomplete
-from milp_trees.mip.open_thresholds import for_models
+from milp_trees.common.limits import Limits
+from milp_trees.mip.built_tests import BuiltTest, ModelTests, row_places
 from milp_trees.mip.reading_back import Reading, broken, read_back
-from milp_trees.mip.registry import registry
+from milp_trees.mip.whole_models import others_that_hold
 from milp_trees.problems.problem import Problem
-from milp_trees.tasks.grouping import packed
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -30,8 +26,6 @@ if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
     from milp_trees.mip.linear.matrix import MatrixModel
 
-#: The values of `presolve`.
-PRESOLVE = ("rows", True, False)
 #: Steps on the way to a node.
 _SIDES = {"left": 0, "right": 1}
 
@@ -231,7 +225,7 @@ class Built:
         DataError
             The way is none, or it is longer than the tree is deep.
         """
-        self._check_full_tree()
+        depth = self._depth()
         strange = [step for step in path if step not in _SIDES]
         if strange:
             raise DataError(
@@ -239,9 +233,8 @@ class Built:
             )
         if path and self.formulation.other_sides:
             raise Unsupported(
-                f"In the model of {self.formulation.label} {self.formulation.other_sides}, so what is left of a node there depends on its test; built.leaves are all leaves, or take a formulation with the sides of the tree{_others(self.problem, tests=True)}."
+                f"In the model of {self.formulation.label} {self.formulation.other_sides}, so what is left of a node there depends on its test; built.leaves are all leaves, or take a formulation with the sides of the tree{others_that_hold(self.problem, tests=True)}."
             )
-        depth = self.problem.trees.depth
         if len(path) > depth:
             raise DataError(f"The tree has depth {depth}, and the way has {len(path)} steps.")
         v = 1
@@ -257,7 +250,7 @@ class Built:
         DataError
             The way ends above the leaves.
         """
-        v, depth = self.node(*path), self.problem.trees.depth
+        v, depth = self.node(*path), self._depth()
         if len(path) < depth:
             raise DataError(
                 f"The leaves of the full tree are {depth} steps from the root, and the way has {len(path)}; ask built.node for a node above them."
@@ -267,8 +260,7 @@ class Built:
     @property
     def leaves(self) -> list[int]:
         """The indices of all leaves of the full tree, from left to right."""
-        self._check_full_tree()
-        depth = self.problem.trees.depth
+        depth = self._depth()
         return list(range(2**depth, 2 ** (depth + 1)))
 
     # -- values ------------------------------------------------------------------------------------
@@ -303,7 +295,7 @@ class Built:
         return broken(matrix, matrix.values())
 
     def encode(self, tree: Any) -> None:
-        """As `start`, without a look at the rows."""
+        """As `start`, without looking at the rows."""
         try:
             simple = self.problem.space.simplify(tree, self.view)
             self.formulation.encode(simple, self.model)
@@ -414,7 +406,7 @@ class Built:
         """The tests, for a model whose variables have them as indices."""
         if self.formulation.tests_in is None:
             raise Unsupported(
-                f"The variables of {self.formulation.label} are about columns and thresholds, so a test has no index; ask built.columns('COLUMN'), or take a formulation with a variable per test{_others(self.problem, tests=True)}."
+                f"The variables of {self.formulation.label} are about columns and thresholds, so a test has no index; ask built.columns('COLUMN'), or take a formulation with a variable per test{others_that_hold(self.problem, tests=True)}."
             )
         return self._tests
 
@@ -422,169 +414,17 @@ class Built:
     def _rows(self) -> np.ndarray:
         """For every row of the dataset, its row of the view."""
         if "rows" not in self._known:
-            self._known["rows"] = _places(self.problem, self.view)
+            self._known["rows"] = row_places(self.problem, self.view)
         found: np.ndarray = self._known["rows"]
         return found
 
-    def _check_full_tree(self) -> None:
+    def _depth(self) -> int:
+        """Depth of the full tree that the model has variables for."""
         if self.model.component("branch") is None or self.model.component("leaves") is None:
             raise Unsupported(
                 f"The model of {self.formulation.label} has no variables for the nodes of a full tree, so its nodes have no index; take a formulation that has them."
             )
+        return min(map(int, self.model.leaves)).bit_length() - 1
 
     def __repr__(self) -> str:
         return f"<model of {self.formulation.label}: {self.problem!r}>"
-
-
-def build(
-    formulation: str | Formulation,
-    problem: Problem,
-    *,
-    presolve: str | bool = "rows",
-    block: Any = None,
-    incomplete: bool = False,
-    max_nonzeros: int | None = MAX_NONZEROS,
-) -> Built:
-    """A formulation's model of a problem in Pyomo, to which own parts can be added.
-
-    Constraints, variables and terms of the objective are added in Pyomo. `mt.solve(built)` solves
-    the changed model under all limits; a solver of Pyomo can solve it too (`built.decode()`).
-
-    Parameters
-    ----------
-    formulation : str or Formulation
-        Its name, with options if there are any (`flow-oct:sinks=multi`).
-    problem : Problem
-    presolve : {"rows", True, False}, default="rows"
-        `"rows"` merges rows with equal tests and keeps every test, so that each index means one
-        test. True also drops tests that are constant on the rows, or equal or opposite to others: an
-        index then stands for all tests that are equal. False does neither.
-    block : Block, optional
-        A block of the user's model that gets the components; several trees fit into one model. Its
-        objective is deactivated: the user's is made of `built.cost` of each.
-    incomplete : bool, default=False
-        As for `Formulation.build`: whether a model whose cuts are found while it is solved is left
-        open to other programs.
-    max_nonzeros : int or None, default=20 million
-        Larger models are not built.
-
-    Returns
-    -------
-    Built
-
-    Raises
-    ------
-    Unsupported
-        The formulation cannot take the problem, or its model leaves out trees that are no better
-        than others, so that an added constraint would exclude more than it says.
-    UnknownName
-        There is no such formulation.
-    DataError
-        An argument is not what it has to be.
-
-    Examples
-    --------
-    At most one test of the column `f1`:
-
-    >>> import milp_trees as mt
-    >>> import pyomo.environ as pyo
-    >>> data = mt.load("planted:rows=60,tests=5,depth=2")
-    >>> built = mt.build("oct-binary", mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2)))
-    >>> m, column = built.model, data.features[0].column
-    >>> tested = sum(m.a[f, v] for f in built.tests_of(column) for v in m.branch)
-    >>> m.once = pyo.Constraint(expr=tested <= 1)
-    >>> mt.solve(built, start=None).changed.constraints
-    ('once',)
-    """
-    chosen = _formulation(formulation)
-    if not isinstance(problem, Problem):
-        raise DataError(
-            f"mt.build takes a Problem, such as mt.Problem(mt.load('people.csv'), mt.Accuracy(), mt.Trees(max_depth=2)); got {type(problem).__name__}."
-        )
-    if problem.by_steps(chosen):
-        raise Unsupported(
-            f"{chosen.label} solves this problem in steps, by one model after the other, so there is no model to change; build that of one step, with a task that is a sum over rows."
-        )
-    chosen = _presolved(chosen, presolve)
-    chosen.check_buildable(problem, max_nonzeros)
-    if chosen.leaves_out:
-        raise Unsupported(
-            f"{chosen.name} {chosen.leaves_out}, so that a constraint of yours would exclude more than it says; take a formulation that holds them all{_others(problem)}, or build it as it is by mt.registry.formulation({chosen.name!r}).build(problem)."
-        )
-    if is_open(problem):
-        problem = for_models(problem)
-    whole = chosen.whole(problem)
-    if block is not None and not whole and not incomplete:
-        raise Unsupported(
-            f"The cuts of {chosen.label} are found while it is solved alone, so its model cannot be a block of another one; take a formulation that is complete{_others(problem)}."
-        )
-    if block is not None and not hasattr(block, "add_component"):
-        raise DataError(
-            f"block is a Pyomo block of your model, such as m.tree = pyo.Block(); got {type(block).__name__}."
-        )
-    m = chosen.assemble(problem, block, templates=False)
-    if block is not None:
-        m.objective.deactivate()
-    elif not whole and not incomplete:
-        marked_incomplete(m, chosen.name)
-    m.built = Built(problem, chosen, m, whole)
-    found: Built = m.built
-    return found
-
-
-def _formulation(given: Any) -> Formulation:
-    """The formulation of a name; the solver is named when the model is solved."""
-    from milp_trees.mip.formulation import Formulation
-
-    if isinstance(given, Formulation):
-        return given
-    if not isinstance(given, str):
-        raise DataError(
-            f"A formulation is named by a text such as 'flow-oct'; got {type(given).__name__}."
-        )
-    name, _, solver = given.partition("@")
-    if solver:
-        raise DataError(
-            f"A model is built without a solver: write mt.build({name!r}, …), and mt.solve(built, solver={solver!r})."
-        )
-    found: Formulation = registry.spelled("formulations", name)
-    return found
-
-
-def _presolved(formulation: Any, presolve: Any) -> Any:
-    """The formulation with the presolve that was asked for."""
-    if not any(presolve is known or presolve == known for known in PRESOLVE):
-        raise DataError(f"presolve is 'rows', True or False; got {presolve!r}.")
-    known = {f.name for f in fields(formulation)}
-    off = {} if presolve is True else {"drop_tests": False}
-    off |= {"merge_rows": False} if presolve is False else {}
-    return replace(formulation, **{name: value for name, value in off.items() if name in known})
-
-
-def _others(problem: Problem, tests: bool = False) -> str:
-    """Formulations that take a problem and hold every predictor, as words in brackets."""
-    names = []
-    for name in registry.formulations_for(problem):
-        other: Any = registry.formulation(name)
-        whole = not other.leaves_out and other.complete and (other.tests_in or not tests)
-        if whole and other.unsupported(problem) is None:
-            names.append(name)
-    return f" ({', '.join(names[:4])})" if names else ""
-
-
-def _places(problem: Problem, view: Any) -> np.ndarray:
-    """For every row of the dataset, its row of a view."""
-    n = problem.dataset.n_rows
-    places = np.full(n, -1, dtype=np.int64)
-    places[view.rows] = np.arange(view.n_rows)
-    if (places >= 0).all():
-        return places
-    # A row that was merged has the answers of the one that stands for it.
-    whole = problem.space.tests(problem.dataset)
-    X = np.asarray(whole.X if isinstance(whole.X, np.ndarray) else problem.dataset.X)
-    index = {test: j for j, test in enumerate(whole.features)}
-    words = packed(np.ascontiguousarray(X[:, [index[test] for test in view.features]]))
-    known = {words[i].tobytes(): int(places[i]) for i in view.rows.tolist()}
-    for i in np.flatnonzero(places < 0).tolist():
-        places[i] = known[words[i].tobytes()]
-    return places

@@ -1,11 +1,14 @@
-"""Tests of a problem by the user's names, as indices of a model after presolve."""
+"""Tests and rows of a problem by the user's names, as indices of a model after presolve."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from milp_trees.common.errors import UnknownName, Unsupported
 from milp_trees.common.registering.spelling import hint
+from milp_trees.tasks.grouping import packed
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -152,3 +155,21 @@ def _plain(name: str) -> str:
         if found:
             return f"{left.strip()} {sign} {right.strip()}"
     return name.strip()
+
+
+def row_places(problem: Problem, view: Any) -> np.ndarray:
+    """For every row of the dataset, its row of a view."""
+    n = problem.dataset.n_rows
+    places = np.full(n, -1, dtype=np.int64)
+    places[view.rows] = np.arange(view.n_rows)
+    if (places >= 0).all():
+        return places
+    # A row that was merged has the answers of the one that stands for it.
+    whole = problem.space.tests(problem.dataset)
+    X = np.asarray(whole.X if isinstance(whole.X, np.ndarray) else problem.dataset.X)
+    index = {test: j for j, test in enumerate(whole.features)}
+    words = packed(np.ascontiguousarray(X[:, [index[test] for test in view.features]]))
+    known = {words[i].tobytes(): int(places[i]) for i in view.rows.tolist()}
+    for i in np.flatnonzero(places < 0).tolist():
+        places[i] = known[words[i].tobytes()]
+    return places
