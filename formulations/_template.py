@@ -69,6 +69,10 @@ class Template(TreeFormulation):
     # the cheapest action of a node is one action.
     implied_integer = True
 
+    # Names of continuous variables that are 0 or 1 for every tree. Where a constraint of a user has
+    # them (`mt.build`), they are declared integer.
+    zero_one = frozenset({"s", "w"})
+
     # Names of constraints that can be deleted without changing the optimum, and the reason why they
     # are there. The suite deletes every other constraint in turn and expects a check to fail.
     redundant = {}

@@ -40,6 +40,7 @@ class CutW(TreeFormulation):
     reference = "https://arxiv.org/abs/2206.04857"
     changeable = frozenset({"leaves"})
     implied_integer = True
+    zero_one = frozenset({"p", "q"})
     sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = models.REDUNDANT
 

@@ -61,6 +61,7 @@ class FlowOCT(TreeFormulation):
     reference = "https://arxiv.org/abs/2103.15965"
     implied_integer = True
     changeable = frozenset({"side", "leaves", "costs"})
+    zero_one = frozenset({"w", "z", "s"})
 
     sinks: str = "auto"
 

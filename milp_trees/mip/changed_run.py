@@ -85,7 +85,7 @@ def part_of(built: Built) -> Part:
     formulation = built.formulation
     model = formulation.assemble(built.problem)
     mark = () if built.complete else (MARK,)
-    return Part(model, compile_model(model), built.model, formulation.implied_integer, mark)
+    return Part(model, compile_model(model), built.model, formulation.zero_one, mark)
 
 
 def with_integers(model: MatrixModel, what: Changes) -> MatrixModel:

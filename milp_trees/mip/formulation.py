@@ -125,6 +125,9 @@ class Formulation(ABC):
     #: Why the model does not hold every predictor of the space: those that are no better than
     #: others are left out. Empty if it holds them all, so that further constraints may be added.
     leaves_out: ClassVar[str] = ""
+    #: Names of continuous variables that are 0 or 1 for every predictor. They are declared integer
+    #: where a user's constraint has them, since the model's own rows need not make them whole then.
+    zero_one: ClassVar[frozenset[str]] = frozenset()
     #: The set of the model in which tests have indices; None if its variables are about columns.
     tests_in: ClassVar[str | None] = "features"
     #: Why the left child of a node is not where its test is answered no; empty if it is.

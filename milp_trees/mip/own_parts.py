@@ -31,8 +31,8 @@ class Changes:
     ours : int array
         Columns of the first part.
     used : int array
-        Columns of formulations that added or rewritten rows, or a changed objective, use, where the
-        formulation's own rows are what makes them integer.
+        Columns that added or rewritten rows, or a changed objective, use, and that are 0 or 1 for
+        every predictor.
     loosened : tuple of str
         Sentences on what no longer restricts the model as it did.
     tightened : tuple of str
@@ -90,8 +90,8 @@ class Part(NamedTuple):
         Its matrix.
     block : Block
         Where the formulation declared it.
-    implied_integer : bool
-        Whether the formulation's own rows make its continuous variables integer.
+    zero_one : frozenset of str
+        Names of its continuous variables that are 0 or 1 for every predictor.
     ignored : tuple of str
         Names of variables of the block that the package added itself.
     """
@@ -99,7 +99,7 @@ class Part(NamedTuple):
     model: Any
     fresh: MatrixModel
     block: Any
-    implied_integer: bool
+    zero_one: frozenset[str]
     ignored: tuple[str, ...] = ()
 
 
@@ -129,7 +129,6 @@ def changes(now: MatrixModel, parts: Sequence[Part]) -> Changes:
     local = [columns[j][0].removeprefix("/") for j in own_columns.tolist()]
     moved = [j for f in found for j in f.costs.tolist()]
     others = bool(now.c[own_columns].any()) or now.offset != sum(p.fresh.offset for p in parts)
-    forced = [f.columns for f, part in zip(found, parts, strict=True) if part.implied_integer]
     touched = np.union1d(own_rows, np.concatenate([f.rewritten for f in found]))
     used = np.union1d(np.unique(now.A[touched].indices), np.array(moved, dtype=np.int64))
     return Changes(
@@ -137,7 +136,7 @@ def changes(now: MatrixModel, parts: Sequence[Part]) -> Changes:
         tuple(_counted(local)),
         own_columns,
         found[0].columns,
-        np.intersect1d(used, np.concatenate([*forced, np.zeros(0, dtype=np.int64)])),
+        np.intersect1d(used, np.concatenate([f.zero_one for f in found])),
         tuple(sentence for f in found for sentence in f.loosened),
         tuple(sentence for f in found for sentence in f.tightened),
         bool(moved) or others,
@@ -150,6 +149,7 @@ class _Found(NamedTuple):
 
     rows: np.ndarray
     columns: np.ndarray
+    zero_one: np.ndarray
     rewritten: np.ndarray
     costs: np.ndarray
     loosened: list[str]
@@ -191,6 +191,9 @@ def _of_part(now: MatrixModel, part: Part, columns: list[Any], rows: list[Any]) 
     return _Found(
         kept_rows[there],
         kept_columns[left],
+        kept_columns[
+            left & np.array([name in part.zero_one for name, _ in old_columns], dtype=bool)
+        ],
         kept_rows[rewritten],
         kept_columns[moved],
         loosened,
