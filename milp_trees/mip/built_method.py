@@ -78,6 +78,8 @@ class BuiltMethod(FormulationMethod):
             plain = FormulationMethod(self.formulation, self.solver, self.options)
             left = limits.after(same.seconds)
             found = plain.search(problem, left, start, progress)
+            times = {"compare": same.seconds, **found.times}
+            found = replace(found, times=times, seconds=found.seconds + same.seconds)
             if found.predictor is not None:
                 self.built.encode(found.predictor)
         return found

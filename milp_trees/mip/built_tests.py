@@ -9,6 +9,7 @@ import numpy as np
 from milp_trees.common.errors import UnknownName, Unsupported
 from milp_trees.common.registering.spelling import hint
 from milp_trees.tasks.grouping import packed
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -165,10 +166,10 @@ def row_places(problem: Problem, view: Any) -> np.ndarray:
     if (places >= 0).all():
         return places
     # A row that was merged has the answers of the one that stands for it.
-    whole = problem.space.tests(problem.dataset)
-    X = np.asarray(whole.X if isinstance(whole.X, np.ndarray) else problem.dataset.X)
-    index = {test: j for j, test in enumerate(whole.features)}
-    words = packed(np.ascontiguousarray(X[:, [index[test] for test in view.features]]))
+    sums = isinstance(view, LeafSums)
+    whole: Any = problem.first_view((CostMatrix, LeafSums)) if sums else problem.view(type(view))
+    kept = [whole.index[test] for test in view.features]
+    words = packed(np.ascontiguousarray(whole.X[:, kept]))
     known = {words[i].tobytes(): int(places[i]) for i in view.rows.tolist()}
     for i in np.flatnonzero(places < 0).tolist():
         places[i] = known[words[i].tobytes()]
