@@ -9,18 +9,37 @@ again, with the values of the added variables, and the rows are looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from milp_trees.mip.built import Built
     from milp_trees.mip.linear.matrix import MatrixModel
 
 #: A row or bound that a point breaks by more than this is broken.
 TOLERANCE = 1e-6
 #: Largest number of rows that are told.
 MOST = 5
+
+
+class Modelled(Protocol):
+    """A model with its problem; `Built` is one."""
+
+    @property
+    def problem(self) -> Any:
+        """The problem that was modelled."""
+
+    @property
+    def formulation(self) -> Any:
+        """Writes trees into the model and reads them."""
+
+    @property
+    def model(self) -> Any:
+        """The Pyomo block of the formulation."""
+
+    @property
+    def view(self) -> Any:
+        """The arrays that are modelled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +63,7 @@ class Reading:
     note: str = ""
 
 
-def read_back(built: Built, matrix: MatrixModel, x: np.ndarray) -> Reading:
+def read_back(built: Modelled, matrix: MatrixModel, x: np.ndarray) -> Reading:
     """The tree of a point, in the simplest form that keeps the changed model.
 
     Parts of the tree that no row reaches are left out, unless a constraint of the user asks for

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from milp_trees.results.json import relative_gap
-
-if TYPE_CHECKING:
-    from milp_trees.results.result import Status
+from milp_trees.results.status import Status
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class ChangedModel:
     @property
     def optimal(self) -> bool:
         """Whether the solver calls its point an optimum of the changed model."""
-        return self.status.value == "optimal"
+        return self.status is Status.OPTIMAL
 
     @property
     def gap(self) -> float | None:
@@ -90,7 +88,5 @@ class ChangedModel:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ChangedModel:
         """What `to_json` described."""
-        from milp_trees.results.result import Status
-
         listed = {name: tuple(data[name]) for name in ("constraints", "variables", "changes")}
         return cls(**{**data, **listed, "status": Status(data["status"])})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,6 +17,7 @@ from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.html_tables import row_html
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
+from milp_trees.results.status import Status as Status
 from milp_trees.results.threshold_words import covered, sentence
 from milp_trees.tasks.base import Value
 
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.problems.problem import Problem
-
-
-class Status(enum.Enum):
-    """What a result contains."""
-
-    OPTIMAL = "optimal"
-    FEASIBLE = "feasible"
-    INFEASIBLE = "infeasible"
-    NO_SOLUTION = "no solution"
-    ERROR = "error"
-    UNSUPPORTED = "unsupported"
 
 
 class TracePoint(NamedTuple):
