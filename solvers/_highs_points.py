@@ -10,7 +10,7 @@ from milp_trees.mip.solver import Answer, Job
 from milp_trees.results.result import Status
 
 #: Share of the time limit for the relaxation whose point is sent.
-RELAXING = 0.1
+RELAXING = 0.2
 
 
 def relaxation(job: Job) -> Job:

@@ -336,8 +336,10 @@ class FormulationMethod(Method):
             options.pop(ROUNDS_POINTS, None)
             job |= {} if relax else {"start": run.start, "target": run.target}
             request = Job(run.matrix, limits, options=options, **job)
-            listen = self._listener(run, relax, request.lazy)
-            answer = solved(self.solver.name, request, listen, None if relax else self._better(run))
+            better = None if relax else self._better(run)
+            more: Any = {} if better is None else {"better": better}
+            listener = self._listener(run, relax, request.lazy)
+            answer = solved(self.solver.name, request, listener, **more)
         else:
             answer = nothing_to_choose(run.matrix)
         answer = run.in_units(answer)

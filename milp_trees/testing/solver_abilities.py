@@ -109,6 +109,26 @@ def held_start(name: str) -> None:
         demand(held or (answer.x is None and answer.message), f"It is lost: {answer.objective}.")
 
 
+def points_on_the_way(name: str) -> None:
+    """A point that comes during the search is taken where it finds none, and is not lost."""
+    m, point = market_split(), np.arange(50) % 2.0
+    m.row_lower = m.row_upper = m.A @ point
+    sent: list[float] = []
+
+    def better(x: np.ndarray) -> np.ndarray:
+        demand(x.shape == m.c.shape, f"A point of {x.shape} columns was sent.")
+        sent.append(time.perf_counter())
+        return point
+
+    def stop() -> bool:
+        return bool(sent) and time.perf_counter() > sent[0] + 1.0
+
+    answer = check_claims(m, run(name, Job(m, Limits(time=20)), stop=stop, better=better))
+    demand(bool(sent), "It sent no point.")
+    held = answer.objective is not None and answer.objective <= m.objective(point) + 1e-6
+    demand(held, f"It got a point of {m.objective(point):g}, and returns {answer.objective}.")
+
+
 def root_bound(name: str) -> None:
     """It lies between relaxation and optimum, also where presolve solves the program."""
     m = knapsacks(18, 3)

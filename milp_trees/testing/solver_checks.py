@@ -30,6 +30,7 @@ from milp_trees.testing.solver_abilities import (
     gaps,
     held_start,
     lazy_rows,
+    points_on_the_way,
     repeated_search,
     root_bound,
     rows_of_relaxations,
@@ -205,6 +206,7 @@ SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "repeated search": (repeated_search, "seed"),
     "rows found on the way": (lazy_rows, "lazy"),
     "rows of relaxations": (rows_of_relaxations, "lp-cuts"),
+    "points found on the way": (points_on_the_way, "points"),
 }
 
 

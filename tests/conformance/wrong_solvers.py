@@ -72,6 +72,17 @@ class AcceptsEveryStart(Highs):
         return replace(answer, start_accepted=None if job.start is None else True)
 
 
+class IgnoresPoints(Highs):
+    """It sends points and takes none."""
+
+    name = "ignores-points"
+
+    def solve(self, job, emit, stop):
+        if job.exchange is not None:
+            job.exchange.send(job.model.lower)
+        return super().solve(replace(job, exchange=None), emit, stop)
+
+
 class OtherSeeds(Highs):
     """Every search takes another seed."""
 
@@ -102,6 +113,7 @@ WRONG = {
     ClaimsOptimum: "gaps",
     IgnoresStarts: "start",
     AcceptsEveryStart: "start",
+    IgnoresPoints: "points found on the way",
     OtherSeeds: "repeated search",
     RootIsTheEnd: "root bound",
 }

@@ -36,7 +36,7 @@ FAKE = textwrap.dedent(
     class Fake(Solver):
         name = "fake"
         title = "a solver that misbehaves"
-        capabilities = frozenset({"mip"})
+        capabilities = frozenset({"mip", "points"})
 
         def availability(self):
             return Availability("absent" not in __name__, "1", "it is a fake.")
@@ -60,6 +60,12 @@ FAKE = textwrap.dedent(
             if do == "eat":
                 kept = [np.ones(20_000_000) for _ in range(2)]
                 time.sleep(30)
+            if do == "points":
+                for value in (0.25, 0.5, 0.75):
+                    job.exchange.send(np.array([value]))
+                while (x := job.exchange.take()) is None:
+                    time.sleep(0.01)
+                return Answer(Status.FEASIBLE, None, x, 2.0, 2.0)
             if do == "hang":
                 time.sleep(30)
             if do == "print":
@@ -126,6 +132,20 @@ def test_answer_and_events_arrive(fake):
     assert [e.incumbent for e in answer.events] == [3.0, 2.0] == [e.incumbent for e in seen]
     assert [e.x is None for e in answer.events] == [True, False]
     assert answer.version == "1"
+
+
+def test_points_are_answered_one_by_one(fake):
+    """While one is without an answer, the next ones wait, and the newest of them is sent."""
+    seen = []
+
+    def better(x):
+        seen.append(x.tolist())
+        return None if len(seen) == 1 else np.array([0.0])
+
+    answer = runner.run(fake, job("points"), better=better)
+    assert seen == [[0.25], [0.75]]
+    assert answer.x.tolist() == [0.0]
+    assert runner.run(fake, job("answer")).status is Status.OPTIMAL
 
 
 def test_process_is_used_again(fake):
