@@ -57,7 +57,7 @@ class BendersOCT(TreeFormulation):
     title = "BendersOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
     changeable = frozenset({"leaves"})
-    zero_one = frozenset({"w"})
+    zero_one = frozenset({"w", "h", "a"})
     sets_like = {"scored": "rows"}
     redundant = {
         "leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"

@@ -99,7 +99,7 @@ class BinOCT(TreeFormulation):
     tests_in = None
     other_sides = "rows below a threshold go left"
     implied_integer = True
-    zero_one = frozenset({"l"})
+    zero_one = frozenset({"l", "u"})
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         return prices_differ(self.name, view)

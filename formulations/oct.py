@@ -104,6 +104,7 @@ class OCT(TreeFormulation):
     title = "OCT (Bertsimas, Dunn)"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
     changeable = frozenset({"leaves"})
+    zero_one = frozenset({"u"})
     tests_in = None
     other_sides = "rows below a threshold go left"
 

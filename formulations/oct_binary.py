@@ -41,6 +41,7 @@ class OCTBinary(TreeFormulation):
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
     changeable = frozenset({"leaves"})
+    zero_one = frozenset({"u"})
     implied_integer = True
     redundant = parts.HIERARCHY
 

@@ -88,7 +88,7 @@ class PathCut(TreeFormulation):
     title = "Path cuts (ours)"
     reference = "docs/reference/formulations.md"
     implied_integer = True
-    zero_one = frozenset({"b", "w", "l"})
+    zero_one = frozenset({"b", "w", "l", "h", "a"})
     sets_like = {"scored": "rows", "last": "nodes", "held": "nodes", "inner": "nodes"}
 
     #: HiGHS finds incumbents when it branches; its sub-MIP heuristics take two thirds of the time.
