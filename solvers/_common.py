@@ -153,7 +153,7 @@ class Trace:
 
 
 def silent() -> Trace:
-    """A trace of which nobody hears."""
+    """A trace that emits nothing."""
     return Trace(lambda event: None)
 
 

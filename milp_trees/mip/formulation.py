@@ -257,7 +257,7 @@ class Formulation(ABC):
         return None if self.proves else f"{self.name} writes no proofs."
 
     def weights_of_tests(self, m: Any) -> Mapping[int, np.ndarray] | None:
-        """The values that a point, which may be fractional, gives to the tests of every branch node.
+        """The values of the tests of every branch node at a point, which may be fractional.
 
         Trees are made from them that a solver gets while it searches (`milp_trees.mip.rounding`).
 

@@ -64,6 +64,9 @@ class FormulationMethod(Method):
         Solver options; they have priority over those that the formulation suggests. The option
         `as_lp_first` is of this class: whether the linear relaxation is solved first, and its
         solution used if it is integral. By default it is if the formulation says that it will be.
+        So is `round_points`: whether the solver gets trees while it searches, which are made from its
+        own points (`milp_trees.mip.rounding`). By default it does where a start was given and the
+        model does not have it.
     """
 
     libraries = ("numpy", "scipy", "numba", "pyomo")

@@ -21,8 +21,8 @@ import numpy as np
 
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Deadline, Limits, Stopped
+from milp_trees.common.registering import plugins
 from milp_trees.methods.deadline import within
-from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
@@ -102,8 +102,7 @@ class Rounding:
             if point is not None:
                 self._best = cost
                 run.exchanged["better_points"] += 1
-                run.take(tree)
-                run.record(None, None)
+                run.offer(tree, point)
                 return point
         return None
 
@@ -181,7 +180,7 @@ class Rounding:
         return walk(root, np.arange(view.n_rows), 0)
 
     def _subtree(self, rows: np.ndarray, levels: int, leaves: int | None) -> Node | None:
-        """The best tree of some rows; None if no row is left, or none of its leaves may be so small."""
+        """The best tree of some rows; None if there is none."""
         if not len(rows) or self._engine is None:
             return None
         problem = self._part(rows, levels, leaves)
@@ -211,8 +210,9 @@ class Rounding:
 
 def _engine_for(problem: Any) -> Method:
     """The first exact method by `default_rank` that takes a problem."""
-    for name, _ in registry.ranked("default_rank", problem, models=False):
-        method = registry.method(name)
+    ranks = plugins.values("methods", "default_rank")
+    for name in sorted((n for n, rank in ranks.items() if rank is not None), key=ranks.__getitem__):
+        method: Method = plugins.get("methods", name)()
         if method.exact and method.unsupported(problem) is None:
             method.warm_up()
             return method

@@ -155,6 +155,11 @@ class Run:
         whole = self.proven is not None and self.covers is None and self.unit == 1
         return float(self.proven) if whole and self.proven == self.bound else None  # type: ignore[arg-type]
 
+    def offer(self, tree: Tree, point: np.ndarray) -> None:
+        """Keep the tree of a feasible point if it is better than the incumbent."""
+        self.take(tree)
+        self.record(None, None)
+
     def take_unseen(self, start: Tree | None) -> None:
         """Keep a feasible start although there is no view yet, so its cost is not known."""
         if start is not None and not self.problem.violations(start):

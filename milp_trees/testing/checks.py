@@ -28,6 +28,7 @@ from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import SHAPES, choices, random_tree
 from milp_trees.testing.oracle import brute_force
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, worst_violation
+from milp_trees.testing.weights import misread_test
 
 Check = Callable[[Formulation, Problem], None]
 
@@ -290,6 +291,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
         if b.separator is not None:
             cut = len(b.separator.separate(x, True)[1])
             demand(not cut, formulation, problem, f"{what} is cut off by {cut} separated rows.")
+        refuse(misread_test(formulation, b.model, tree), formulation, problem)
         back = formulation.decode(b.model).prune_empty(problem.dataset)
         again = view.objective(back)
         same = again <= Z + slack(view, Z) and not problem.violations(back)

@@ -15,6 +15,7 @@ from milp_trees.mip.method import FormulationMethod
 from milp_trees.mip.registry import registry
 from milp_trees.mip.rounding import Rounding
 from milp_trees.mip.run import Run
+from milp_trees.testing.checks import check_every_tree_can_be_encoded
 from milp_trees.testing.generate import random_cost_problem
 
 WITH_WEIGHTS = ("flow-oct", "benders-oct", "cut", "cut-w", "path-cut", "oct-binary")
@@ -133,3 +134,18 @@ def test_points_are_exchanged_where_the_model_lacks_the_start():
     assert lacking.value.exact == having.value.exact
     assert lacking.model_size["points"] >= 1
     assert "points" not in having.model_size
+
+
+@dataclass(frozen=True)
+class NextNode(FlowOCT):
+    """The values of tests are those of the root, whatever the node."""
+
+    def weights_of_tests(self, m):
+        weights = super().weights_of_tests(m)
+        return dict.fromkeys(weights, weights[1])
+
+
+def test_values_of_other_nodes_are_found_by_the_suite():
+    check_every_tree_can_be_encoded(FlowOCT(), noise(12, 3))
+    with pytest.raises(AssertionError, match="of node 2 has the value 0, the others 1"):
+        check_every_tree_can_be_encoded(NextNode(), noise(12, 3))
