@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from milp_trees.explanations.feasible import Feasibility
+from milp_trees.explanations.pool import Pool
 
 
 class Conflict(NamedTuple):
@@ -37,13 +38,15 @@ class Conflict(NamedTuple):
     open: tuple[tuple[int, ...], ...] = ()
 
 
-def smallest_conflict(ask: Feasibility) -> Conflict | None:
+def smallest_conflict(ask: Feasibility, pool: Pool | None = None) -> Conflict | None:
     """The smallest conflict of all demands.
 
     Parameters
     ----------
     ask : Feasibility
         It knows that all demands together conflict.
+    pool : Pool, optional
+        It looks at the other actions of every tree that is found.
 
     Returns
     -------
@@ -59,6 +62,8 @@ def smallest_conflict(ask: Feasibility) -> Conflict | None:
                 return Conflict(chosen, found.by, not undecided, tuple(undecided))
             if found.witness is None:
                 undecided.append(chosen)
+            elif pool is not None:
+                pool.look(found.witness.tree.root)
     return None
 
 

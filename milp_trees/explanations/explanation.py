@@ -12,6 +12,7 @@ from milp_trees.explanations.demands import Demand, Demands
 from milp_trees.explanations.feasible import Feasibility
 from milp_trees.explanations.loosen import Loosened, loosened
 from milp_trees.explanations.nearest import Nearest, nearest
+from milp_trees.explanations.pool import Pool, pool_of
 from milp_trees.methods.finish import Clock
 from milp_trees.problems.questions import Best
 from milp_trees.results.result import Result, Status
@@ -171,16 +172,29 @@ def explain(problem: Problem, limits: Limits, result: Result | None = None) -> E
     if result is None:
         result = answer(replace(problem, question=Best()), None, limits)
         limits = limits.after(result.seconds)
-    demands, clock = Demands(result.problem), Clock()
-    ask = Feasibility(demands, limits)
+    clock = Clock()
+    ask, pool = questions(result, limits)
     found, changes, near = None, [], None
     if result.status is Status.INFEASIBLE:
-        ask.rule_out(range(len(demands)), {}, result.certificate.proved_by or result.method)
-        ask.learn(demands.problem.space.simplest(_actions(result.problem)))
-        found = smallest_conflict(ask)
+        found = smallest_conflict(ask, pool)
         changes = [loosened(ask, at) for at in (found.members if found else ())]
         near = nearest(ask, changes) if found else None
-    return Explanation(result, demands.all, found, tuple(changes), near, clock.seconds, ask.runs)
+    demands = ask.demands.all
+    return Explanation(result, demands, found, tuple(changes), near, clock.seconds, ask.runs)
+
+
+def questions(result: Result, limits: Limits) -> tuple[Feasibility, Pool | None]:
+    """The questions about the demands of a result's problem, with what is known from it."""
+    ask = Feasibility(Demands(result.problem), limits)
+    if result.status is not Status.INFEASIBLE:
+        return ask, None
+    everything = range(len(ask.demands))
+    ask.rule_out(everything, {}, result.certificate.proved_by or result.method)
+    ask.learn(result.problem.space.simplest(_actions(result.problem)))
+    pool = pool_of(ask)
+    if pool is not None:
+        pool.draw()
+    return ask, pool
 
 
 def _actions(problem: Problem) -> tuple[Any, ...]:

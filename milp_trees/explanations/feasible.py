@@ -222,8 +222,8 @@ class Feasibility:
 
 
 def _bounds(problem: Problem, limit: str | None) -> bool:
-    """Whether a parameter of the space bounds the size of its models."""
-    return replace(problem.space, **{str(limit): 0}).is_bounded  # type: ignore[type-var]
+    """Whether a parameter of the space is what bounds the size of its models."""
+    return replace(problem.space, **{str(limit): 1}).is_bounded  # type: ignore[type-var]
 
 
 def most_levels(problem: Problem) -> int:
