@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -58,11 +60,11 @@ def planted(seed):
     limits = []
     for rule in chosen:
         name = next(n for n in rule.limits if getattr(rule, n) is not None)
-        needed = rule.needed_limit(routes, data, (0, 1)) * (1 if rng.random() < 0.5 else 0.5)
-        whole = isinstance(getattr(rule, name), int)
-        limits.append(
-            mt.tasks.constraint(rule.name, **_given(rule, name, int(needed) if whole else needed))
+        needed = rule.needed_limit(routes, data, (0, 1)) * (
+            1 if rng.random() < 0.5 else Fraction(1, 2)
         )
+        whole = isinstance(getattr(rule, name), int)
+        limits.append(replace(rule, **{name: int(needed) if whole else needed}))
     space = mt.Trees(DEPTH, min_samples_leaf=int(rng.choice([1, 5, 10])))
     best = mt.solve(mt.Problem(data, mt.Accuracy(constraints=limits), space), reference=None)
     if not best.optimal or not best.value.exact:
@@ -71,18 +73,12 @@ def planted(seed):
     return mt.Problem(data, mt.Accuracy(constraints=limits), space)
 
 
-def _given(rule, name, number):
-    """The parameters of a constraint with another number."""
-    given = {"action": rule.action} if hasattr(rule, "action") else {}
-    return {**given, name: number}
-
-
 def feasible(demands, kept):
     """Whether a tree keeps these demands: solved with the task's own costs."""
     problem = demands.keeping(kept)
     if not problem.space.is_bounded:  # a deeper tree may keep what no tree of this depth keeps
         at = next(i for i, d in enumerate(demands.all) if d.name == "max_depth")
-        for depth in range(DEPTH, DEPTH + 5):
+        for depth in range(DEPTH, DEPTH + 2):
             if answer(demands.keeping({*kept, at}, {at: depth}), None, Limits()).predictor:
                 return True
         return False

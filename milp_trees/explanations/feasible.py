@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from milp_trees.common.limits import Deadline, Limit, Limits
+from milp_trees.explanations.deep import PROVER, deep_trees
 from milp_trees.explanations.demands import Demands, Needed
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status
@@ -137,6 +138,9 @@ class Feasibility:
         known = self._known(kept, levels)
         if known is not None:
             return known
+        deep = self._deep(kept, levels)
+        if deep is not None:
+            return deep
         why = ""
         for problem, whole in self._problems(kept, levels):
             left = self.deadline.share(share).left
@@ -157,6 +161,20 @@ class Feasibility:
             else:
                 why = result.message or f"{result.method} found no answer in time"
         return Answer(why=why)
+
+    def _deep(self, kept: frozenset[int], levels: Mapping[int, Any]) -> Answer | None:
+        """The answer of trees of any depth, if depth is limited and that limit is left out."""
+        problem = self.demands.keeping(kept, levels)
+        if problem.space.is_bounded or not self.demands.problem.space.is_bounded:
+            return None
+        for tree in deep_trees(problem, self.deadline):
+            if tree is None:
+                self.rule_out(kept, levels, PROVER)
+                return Answer(by=PROVER)
+            self.learn([tree])
+            if self.witnesses[-1].keeps(kept, levels):
+                return Answer(self.witnesses[-1])
+        return None
 
     def _known(self, kept: frozenset[int], levels: Mapping[int, Any]) -> Answer | None:
         """The answer that follows from earlier ones."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.explanations.deep import with_actions
 from milp_trees.explanations.feasible import Feasibility
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -67,7 +68,7 @@ class Pool:
             here = np.flatnonzero(kept[at]).tolist()
             if not any(known.keeps(here) for known in ask.witnesses):
                 labels = iter(chosen[at].tolist())
-                ask.learn([Tree(_with(shape, labels), self.actions)])
+                ask.learn([Tree(with_actions(shape, labels), self.actions)])
 
     def _labellings(self, n: int) -> np.ndarray:
         """Choices of actions for some leaves: all of them, or as many as are looked at."""
@@ -84,14 +85,6 @@ class Pool:
                 left, right = (self._random(rows[s], depth - 1, rng) for s in (~side, side))
                 return Branch(self.data.features[f], left, right)
         return Leaf(0)
-
-
-def _with(node: Node, labels: Any) -> Node:
-    """A shape with actions for its leaves, from left to right."""
-    if isinstance(node, Leaf):
-        return Leaf(next(labels))
-    left = _with(node.left, labels)
-    return Branch(node.test, left, _with(node.right, labels))
 
 
 def pool_of(ask: Feasibility) -> Pool | None:
