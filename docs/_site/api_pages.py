@@ -30,6 +30,7 @@ FOLDERS = {
     "data": "data",
     "models": "models",
     "lists": "models",
+    "embedding": "models",
     "studies": "studies",
     "exports": "studies",
     "engines": "studies",

@@ -90,8 +90,9 @@ def _count_sides(count: Count, one: Input, reach: int) -> None:
     cells, m = one.cells, width(one.missing)
     reached = bool(reach & cells.absent)
     if not cells.ordered:
-        inside = [n for n, a in cells.place.items() if reach >> a & 1 and one.category]
-        count.row(1 + reached * m + sum(width(one.category[n]) for n in inside))  # type: ignore[index]
+        given = one.category or {}
+        inside = [width(given.get(n)) for n, a in cells.place.items() if reach >> a & 1]
+        count.row(1 + reached * m + sum(inside))
         return
     span = cells.span(reach)
     if span is None:

@@ -136,9 +136,12 @@ def make_block(trees: Trees, formulation: Any) -> TreeBlock:
     b.trees = pyo.RangeSet(0, len(trees.forest.roots) - 1, doc="trees")
     counts = trees.forest.n_leaves
 
-    @b.Constraint(b.trees, doc="sum of z[t,l] = 1: every tree has one leaf")
     def one_leaf(b: Any, t: int) -> Any:
         return linear((1.0, b.leaf[trees.key(t, leaf)]) for leaf in range(counts[t])) == 1
+
+    b.one_leaf = pyo.Constraint(
+        b.trees, rule=one_leaf, doc="sum of z[t,l] = 1: every tree has one leaf"
+    )
 
     formulation.declare(b, trees)
     _outputs(b, trees)

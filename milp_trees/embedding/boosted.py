@@ -83,16 +83,12 @@ def _trees(model: Any, names: list[str]) -> tuple[list[Any], np.ndarray]:
 def _histogram_trees(model: Any, names: list[str]) -> tuple[list[Any], np.ndarray]:
     """The same of histogram-based boosting, which compares doubles."""
     kind = type(model).__name__
-    if getattr(model, "is_categorical_", None) is not None:
+    declared = getattr(model, "is_categorical_", None)
+    if declared is not None and np.any(declared):
         raise Unsupported(
             f"This {kind} has splits on sets of categories, which cannot be embedded; encode the categories as columns of 0 and 1."
         )
-    if model._loss.link.__class__.__name__ not in (
-        "IdentityLink",
-        "LogitLink",
-        "MultinomialLogit",
-        "HalfLogitLink",
-    ):
+    if not hasattr(model, "classes_") and type(model._loss.link).__name__ != "IdentityLink":
         raise Unsupported(
             f"This {kind} predicts a function of the sum of its trees that is not linear; fit it with another loss."
         )

@@ -108,9 +108,9 @@ def intervals(
     missing : bool
         Whether a value may be missing.
     tolerance : float
-        Largest violation that a solver allows: an interval begins above a threshold by twice as
-        much, relative to the size of the threshold; where the next threshold is nearer than that,
-        at the next threshold.
+        Largest violation that a solver allows, of rows and of integers: an interval begins above a
+        threshold by twice as much, relative to the size of the threshold and to the width of the
+        bounds; where the next threshold is nearer than that, at the next threshold.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def intervals(
         low, margin = start, 0.0
     else:
         start = np.array([least, *(np.nextafter(v, np.inf) for v in inner)], dtype=float)
-        gaps = [2 * tolerance * max(1.0, abs(v)) for v in inner]
+        gaps = [2 * tolerance * max(1.0, abs(v), most - least) for v in inner]
         low = np.array([least, *(v + g for v, g in zip(inner, gaps, strict=True))], dtype=float)
         low, margin = np.minimum(low, high), max(gaps, default=0.0)
     place = {t: len(high) if v >= most else sum(i <= v for i in inner) for t, v in at.items()}

@@ -38,8 +38,8 @@ def embed(
         all others, or the text of one category. Where a value may be missing, it is a pair of the
         value and a 0/1 variable that is 1 if it is missing.
     formulation : {"auto", "leaf-boxes", "strong-paths", "paths", "big-m"}
-        `"auto"` takes leaf boxes for a single tree, whose relaxation is then the convex hull, and
-        paths for ensembles, and for rule lists whose leaves are too many boxes.
+        `"auto"` takes leaf boxes for a single tree, whose relaxation is then the convex hull,
+        strong paths for ensembles, and paths for rule lists whose leaves are too many boxes.
     columns : sequence of str, optional
         Names of the columns of a scikit-learn model that was fitted on an array; by default `x0`,
         `x1`, ….
@@ -47,9 +47,9 @@ def embed(
         Least and largest value of columns whose variables have no bounds. They are not added to the
         model: the solution must keep them.
     tolerance : float, default=1e-6
-        Largest violation of a row that the solver allows. Values of real columns are told apart
-        from a threshold if they are larger by twice as much, relative to its size; see
-        `TreeBlock.margins`.
+        Largest violation of a row or of an integer that the solver allows. Values of real columns
+        are told apart from a threshold if they are larger by twice as much, relative to its size
+        and to the width of the bounds; see `TreeBlock.margins`.
 
     Returns
     -------
@@ -104,8 +104,17 @@ def chosen(name: str, trees: Any) -> Any:
     return known[name]()
 
 
+def expected_size(formulation: Any, trees: Any) -> Any:
+    """The size of a block by formula, before it is built: of its leaves, rows and classes."""
+    from milp_trees.embedding.rows import Size
+    from milp_trees.embedding.votes import votes_size
+
+    parts = zip(formulation.size(trees), votes_size(trees), strict=True)
+    return Size(*(a + b for a, b in parts))
+
+
 def _automatic(trees: Any) -> str:
-    """Leaf boxes for a tree, and paths for ensembles and for rules with many conditions."""
+    """Leaf boxes for a tree, paths for ensembles; without boxes if rules have many conditions."""
     if not trees.single:
-        return "paths"
+        return "strong-paths"
     return "leaf-boxes" if trees.few_boxes() else "paths"

@@ -84,7 +84,12 @@ def bind(
 
 
 def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: float) -> Input:
-    value, missing = given if isinstance(given, tuple) else (given, None)
+    value, missing = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    value = value.item() if hasattr(value, "item") else value
+    if value is None and any(q.value is not None for q in forest.questions[column]):
+        raise DataError(
+            f"The column {column!r} is given no value; give a variable, an expression or a number, also where the value may be missing."
+        )
     if missing is not None:
         silent = [q for q in forest.questions[column] if q.value is not None and q.missing is None]
         if silent:
@@ -137,7 +142,7 @@ def _categorical(column: str, given: Any, asked: list[str], missing: Any) -> Inp
         given = {given: 1}
     if not isinstance(given, Mapping):
         raise DataError(
-            f"The column {column!r} holds categories; give a mapping of each category to a 0/1 variable, such as {{{asked[0]!r}: m.is_{'x'}, None: m.other}}, where None stands for all others."
+            f"The column {column!r} holds categories; give a mapping of each category to a 0/1 variable, such as {{{asked[0]!r}: m.first, None: m.other}}, where None stands for all others."
         )
     held: dict[Any, Any] = {}
     for name, variable in given.items():
@@ -158,6 +163,10 @@ def is_whole(value: Any) -> bool:
 
     if isinstance(value, (int, float)):
         return float(value).is_integer()
+    if not hasattr(value, "is_variable_type"):
+        raise DataError(
+            f"{value!r} is no value of a column of numbers; give a Pyomo variable, a linear expression of variables, or a number."
+        )
     if value.is_variable_type():
         return bool(value.is_integer())
     repn = generate_standard_repn(value, compute_values=True)
@@ -202,5 +211,6 @@ def held(one: Input) -> Any:
         return one.order[whole] if one.order else whole
     if not one.given:
         return 0.0
-    name = max(one.given, key=lambda n: pyo.value(one.given[n]))
+    given = one.given
+    name = max(given, key=lambda n: float(pyo.value(given[n])))
     return UNSEEN if name is OTHER else name

@@ -75,7 +75,8 @@ class LeafBoxes:
         self, b: Any, rows: Rows, t: int, column: str, one: Input, boxes: list[Box], z: list[Any]
     ) -> list[Any]:
         """The part of each box where the value is missing: a variable, the multiplier, or 0."""
-        cells, out = one.cells, []
+        cells = one.cells
+        out: list[Any] = []
         for j, box in enumerate(boxes):
             reach = box.reach.get(column, cells.everything)
             if not reach & cells.absent:

@@ -49,7 +49,8 @@ def moved_inside(block: Any) -> tuple[float, str]:
 
 def _clipped(block: Any, wanted: dict[str, tuple[float, float]]) -> str:
     """Put every input into its interval; empty, or why that cannot be done."""
-    inputs, old = block._trees.inputs, []
+    inputs = block._trees.inputs
+    old: list[tuple[Any, Any]] = []
     worst = worst_violation(block.model())
     for column, (low, high) in wanted.items():
         variable = inputs[column].value

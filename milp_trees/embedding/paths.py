@@ -243,7 +243,8 @@ def within(b: Any, column: str, one: Input, reach: int) -> Sum:
 
 def _terms(column: str, one: Input, reach: int) -> dict[Any, float]:
     """The terms of `within`: a binary, an indicator of a category, or the missing value."""
-    cells, out = one.cells, {}
+    cells = one.cells
+    out: dict[Any, float] = {}
     if reach & cells.absent:
         out[column, "missing"] = 1.0
     if not cells.ordered:

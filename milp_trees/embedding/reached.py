@@ -36,7 +36,8 @@ def cell_of(one: Input) -> int:
         return cells.n
     if one.value is not None:
         value = float(pyo.value(one.value))
-        value = round(value) if one.whole else value
-        return int(min(max(np.searchsorted(cells.start, value, side="right") - 1, 0), cells.n - 1))
+        value = float(round(value)) if one.whole else value
+        place = int(np.searchsorted(cells.start, value, side="right")) - 1
+        return min(max(place, 0), cells.n - 1)
     name = held(one)
     return cells.place.get(name, cells.place.get(None, 0))

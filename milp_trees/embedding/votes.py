@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.embedding.rows import Rows, Sum
+from milp_trees.embedding.rows import Rows, Size, Sum
 from milp_trees.embedding.trees import Trees
 
 #: Least difference of two sums that are told apart, relative to the largest sum.
@@ -32,6 +32,21 @@ def exact_sums(values: list[np.ndarray]) -> bool:
         return True
     unit = 2.0 ** (np.floor(np.log2(size)) - 44)
     return all(bool((v / unit == np.rint(v / unit)).all()) for v in values)
+
+
+def votes_size(trees: Trees) -> Size:
+    """What the classes of an ensemble add to a block, by formula."""
+    output = trees.forest.output
+    if not output.actions or output.leaf_action is not None:
+        return Size(0, 0, 0, 0)
+    K, values = len(output.actions), output.leaf_values
+    if values[0].shape[1] == 1:
+        rows, nonzeros = 3, 2 + 2 * (1 + sum(int((v != 0).sum()) for v in values))
+    else:
+        pairs = [(k, j) for k in range(K) for j in range(K) if j != k]
+        terms = sum(int((v[:, k] != v[:, j]).sum()) for v in values for k, j in pairs)
+        rows, nonzeros = 1 + len(pairs), K + len(pairs) + terms
+    return Size(K, K, rows, nonzeros)
 
 
 def declare_votes(b: Any, trees: Trees) -> None:
