@@ -104,14 +104,14 @@ def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: floa
         )
     if holds == TEXT:
         return _categorical(column, value, [q.value for q in asked], missing)
-    whole = is_whole(value)
     order = asked[0].order
     if any(q.order != order for q in asked):
         raise DataError(f"The categories of the column {column!r} are asked in two orders.")
     if order and isinstance(value, str):
         if value not in order:
             raise DataError(f"The column {column!r} has no category {value!r}.")
-        value, whole = order.index(value), True
+        value = order.index(value)
+    whole = is_whole(value)
     if holds in (YES_NO, ORDERED) and not whole:
         what = "its values are 0 and 1" if holds == YES_NO else "its values are places in the order"
         raise DataError(
