@@ -1,4 +1,4 @@
-r"""Big-M: every side of every leaf's box holds if the leaf is chosen; the baseline of other packages.
+r"""Big-M: every side of the box of the chosen leaf holds; what other packages use.
 
 With 0/1 leaves :math:`z_j`, bounds :math:`l_c\le x_c\le u_c` of the columns and boxes
 :math:`[l^j,u^j]`,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.embedding.arrays import plain_labels, tree_of_arrays
 from milp_trees.embedding.forest import Forest, Output
-from milp_trees.embedding.reading import plain_labels, tree_of_arrays
 from milp_trees.models.read_ensemble import column_names
 from milp_trees.models.split_kinds import check_thresholds
 

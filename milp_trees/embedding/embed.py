@@ -23,7 +23,7 @@ def embed(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     tolerance: float = TOLERANCE,
 ) -> TreeBlock:
-    """A fitted model as a Pyomo block: which leaf, class or number it gives for the user's variables.
+    """A fitted model as a Pyomo block over the user's variables.
 
     Parameters
     ----------

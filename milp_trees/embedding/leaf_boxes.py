@@ -223,7 +223,7 @@ def boxes_count(trees: Trees) -> Count:
 
 
 def add_boxes(b: Any, trees: Trees, rows: Rows, domain: Any = pyo.Binary) -> None:
-    """Add the multipliers of leaves that are several boxes, and close leaves that no value reaches."""
+    """Add multipliers where leaves are several boxes; close leaves that no value reaches."""
     pairs = []
     for t, boxes in enumerate(trees.boxes):
         reached = {box.leaf for box in boxes}

@@ -172,6 +172,5 @@ def _solve(form: Any, columns: list[Any], rows: Any, sides: Any, keep: bool) -> 
         A_eq=wide[equal] if equal.any() else None,
         b_eq=right[equal] if equal.any() else None,
         bounds=[*bounds, (0, 1)],
-        method="highs",
     )
     return found.x[:n] if found.status == 0 else None

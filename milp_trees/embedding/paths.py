@@ -143,7 +143,7 @@ def _binaries(trees: Trees) -> int:
 
 
 def sets_of(trees: Trees, tree: int) -> list[tuple[str, list[tuple[int, list[int]]]]]:
-    """For every column of a tree, the sets of cells where its boxes reach, with the boxes inside."""
+    """The sets of cells where the boxes of a tree reach, by column, with the boxes inside."""
     out = []
     for column in trees.asked[tree]:
         everything = trees.inputs[column].cells.everything
@@ -218,7 +218,7 @@ def answer_of(b: Any, inputs: dict[str, Input], question: Question) -> Sum:
 
 
 def within(b: Any, column: str, one: Input, reach: int) -> Sum:
-    """1 if the value of a column is in a set of cells, which is one interval if they are ordered."""
+    """1 if the value of a column is in a set of cells; ordered ones are one interval."""
     cells = one.cells
     out = Sum()
     if reach & cells.absent:

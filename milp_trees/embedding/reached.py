@@ -30,7 +30,7 @@ def joint_reach(block: Any) -> dict[str, int]:
 
 
 def cell_of(one: Input) -> int:
-    """The cell of a column in the current solution; a missing value is the cell after the others."""
+    """The cell of a column in the current solution; that of a missing value is the last."""
     cells = one.cells
     if one.missing is not None and pyo.value(one.missing) > 0.5:
         return cells.n

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.errors import DataError
 from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.data.dates import seconds
+from milp_trees.embedding.arrays import plain_labels, tree_of_arrays
+from milp_trees.embedding.boosted import read_boosted
 from milp_trees.embedding.forest import (
     DATE,
     NUMBER,
@@ -57,8 +58,6 @@ def read_forest(model: Any, columns: Any = None) -> Forest:
         return _of_ensemble(model, model)
     kind = type(model).__name__
     if "GradientBoosting" in kind:
-        from milp_trees.embedding.boosted import read_boosted
-
         return read_boosted(model, columns)
     from milp_trees.models.read_ensemble import read_ensemble
 
@@ -156,58 +155,7 @@ def _output_of_leaves(model: Any, leaf_action: np.ndarray) -> Output:
     return Output(kind, names, (table[leaf_action],), np.zeros(table.shape[1]))
 
 
-def plain_labels(actions: Any) -> tuple[Any, ...]:
-    """Labels without numpy's types."""
-    return tuple(a.item() if hasattr(a, "item") else a for a in actions)
-
-
 # -- ensembles -------------------------------------------------------------------------------------
-
-
-def threshold_of(threshold: float, single: bool) -> float:
-    """The largest double that is at most a threshold as a model compares them.
-
-    A model in single precision rounds a value to the nearest 32-bit float, half to even, and
-    compares that: values up to the middle between the last float below the threshold and the next
-    one answer yes, the middle itself if it is rounded down.
-    """
-    if not single or not math.isfinite(threshold):
-        return float(threshold)
-    below = np.float32(threshold)
-    if float(below) > threshold:
-        below = np.nextafter(below, np.float32(-np.inf))
-    above = np.nextafter(below, np.float32(np.inf))
-    if not (np.isfinite(below) and np.isfinite(above)):
-        return float(threshold)
-    middle = (float(below) + float(above)) / 2
-    return (
-        middle if float(np.float32(middle)) <= threshold else float(np.nextafter(middle, -np.inf))
-    )
-
-
-def tree_of_arrays(
-    left: Any, right: Any, column: Any, threshold: Any, names: Any, single: bool, root: int = 0
-) -> tuple[Any, list[int]]:
-    """A tree in arrays as nested splits, and the node of each leaf from left to right.
-
-    The side `column <= threshold` is the left one of the arrays, and the answer yes.
-    """
-    leaves: list[int] = []
-    done: list[Any] = []
-    stack: list[tuple[int, bool]] = [(root, False)]
-    while stack:
-        node, both = stack.pop()
-        if left[node] < 0:
-            leaves.append(node)
-            done.append(len(leaves) - 1)
-        elif both:
-            no, yes = done.pop(), done.pop()
-            value = threshold_of(float(threshold[node]), single)
-            question = Question(names[int(column[node])], NUMBER, value)
-            done.append(Split(((question, True),), no, yes))
-        else:
-            stack += [(node, True), (int(right[node]), False), (int(left[node]), False)]
-    return done[0], leaves
 
 
 def _of_ensemble(ensemble: Any, model: Any) -> Forest:
@@ -238,8 +186,3 @@ def _of_ensemble(ensemble: Any, model: Any) -> Forest:
         only = values[0].argmax(axis=1) if len(values) == 1 else None
         output = Output("probability" if shares else "score", labels, given, base, labels, only)
     return Forest(tuple(roots), output, model, tuple(map(str, ensemble.columns)))
-
-
-def refuse(kind: str, why: str) -> Unsupported:
-    """The error of a model that is not made of trees of questions."""
-    return Unsupported(f"{kind} cannot be embedded: {why}.")

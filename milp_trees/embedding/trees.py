@@ -1,4 +1,4 @@
-"""`Trees`: a forest in the user's columns, with the boxes of its leaves; all formulations read it."""
+"""`Trees`: a forest in the user's columns, with the boxes of its leaves."""
 
 from __future__ import annotations
 

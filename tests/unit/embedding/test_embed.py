@@ -11,8 +11,8 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.embedding.arrays import threshold_of
 from milp_trees.embedding.embed import chosen, expected_size
-from milp_trees.embedding.reading import threshold_of
 from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Job
