@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 #: By how much limits of sums are relaxed, relative to the largest sum: more than the tolerance of
 #: solvers, so that no row is lost; each row that is found is predicted by the model itself.
 RELAXED = 1e-5
-#: Largest difference between the objective of a solver and the exact distance of its row.
-AGREES = 1e-6
 
 
 @dataclass
@@ -130,23 +128,13 @@ def nearest_by_program(
         values = {name: parts[name][k] for name, k in chosen.items()}
         if accepts(values):
             out.values, out.status = values, answer.status
-            return _exact(out, answer.objective)
+            exact = sum((one.price for one in values.values()), Fraction(0))
+            out.bound = None if out.bound is None else min(out.bound, exact)
+            return out
         if out.limit is not None:
             return out
         out.cuts += 1
         m.cuts.add(sum(m.at[name, k] for name, k in chosen.items()) <= len(chosen) - 1)
-
-
-def _exact(out: Search, objective: float | None) -> Search:
-    """The bound is at most the exact distance: what a solver adds to that is its tolerance."""
-    assert out.values is not None
-    exact = sum((one.price for one in out.values.values()), Fraction(0))
-    off = abs(float(exact) - (objective or 0.0))
-    if out.status is Status.OPTIMAL and off <= AGREES * max(1.0, float(exact)):
-        out.bound = exact
-    elif out.bound is not None:
-        out.bound = min(out.bound, exact)
-    return out
 
 
 def model_of(
