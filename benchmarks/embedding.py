@@ -209,7 +209,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--forests", default="bagged,boosted", help="bagged, boosted, or empty")
-    parser.add_argument("--models", default=f"paths,strong-paths,{OMLT}")
+    parser.add_argument("--models", default=f"log-paths,strong-paths,{OMLT}")
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--columns", type=int, default=20)
@@ -221,7 +221,7 @@ def main() -> None:
     parser.add_argument("--audit", type=int, default=0, help="number of random models")
     parser.add_argument("--first", type=int, default=0, help="seed of the first random model")
     parser.add_argument("--solvers", default="highs,scip,cbc", help="solvers of the audit")
-    parser.add_argument("--audited", default="auto,leaf-boxes,paths,strong-paths,big-m")
+    parser.add_argument("--audited", default="auto,leaf-boxes,log-paths,strong-paths,paths,big-m")
     args = parser.parse_args()
     if args.forests:
         forests(args)

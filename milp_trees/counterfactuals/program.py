@@ -183,6 +183,10 @@ def model_of(
     inputs = {c: _input(m, c, columns[c], parts[c], given) for c in parts}
     m.trees = _embedded(given.forest, inputs)
     below = getattr(m.trees, "below", {})
+    answered = {c for c, _ in below}
+    for name, k in index:
+        if name in answered and k is not None:  # integral where the answers are
+            m.at[name, k].domain = pyo.UnitInterval
 
     @m.Constraint(list(below), doc="u[c,k] = sum of a[c,j] over j < k: the answers follow from a")
     def answers(m: Any, c: str, k: int) -> Any:

@@ -37,9 +37,10 @@ def embed(
         of categories is a mapping of each category to a 0/1 variable, in which `None` stands for
         all others, or the text of one category. Where a value may be missing, it is a pair of the
         value and a 0/1 variable that is 1 if it is missing.
-    formulation : {"auto", "leaf-boxes", "strong-paths", "paths", "big-m"}
+    formulation : {"auto", "leaf-boxes", "log-paths", "strong-paths", "paths", "big-m"}
         `"auto"` takes leaf boxes for a single tree, whose relaxation is then the convex hull,
-        strong paths for ensembles, and paths for rule lists whose leaves are too many boxes.
+        log paths for ensembles, which are as strong as strong paths and have fewer binaries, and
+        paths for rule lists whose leaves are too many boxes.
     columns : sequence of str, optional
         Names of the columns of a scikit-learn model that was fitted on an array; by default `x0`,
         `x1`, ….
@@ -92,9 +93,10 @@ def chosen(name: str, trees: Any) -> Any:
     """The formulation of a name; for `auto` the strongest that is small."""
     from milp_trees.embedding.big_m import BigM
     from milp_trees.embedding.leaf_boxes import LeafBoxes
+    from milp_trees.embedding.logarithmic import LogPaths
     from milp_trees.embedding.paths import Paths, StrongPaths
 
-    known: dict[str, Any] = {f.name: f for f in (LeafBoxes, StrongPaths, Paths, BigM)}
+    known: dict[str, Any] = {f.name: f for f in (LeafBoxes, LogPaths, StrongPaths, Paths, BigM)}
     if name != "auto" and name not in known:
         raise DataError(
             f"There is no formulation {name!r} of models as blocks; there are auto, {', '.join(known)}."
@@ -114,7 +116,7 @@ def expected_size(formulation: Any, trees: Any) -> Any:
 
 
 def _automatic(trees: Any) -> str:
-    """Leaf boxes for a tree, paths for ensembles; without boxes if rules have many conditions."""
+    """Leaf boxes for a tree, log paths for ensembles; without boxes if rules have many conditions."""
     if not trees.single:
-        return "strong-paths"
+        return "log-paths"
     return "leaf-boxes" if trees.few_boxes() else "paths"
