@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 #: By how much limits of sums are relaxed, relative to the largest sum: more than the tolerance of
 #: solvers, so that no row is lost; each row that is found is predicted by the model itself.
 RELAXED = 1e-5
+#: Smaller coefficients of such rows are rounding of differences, relative to the largest sum.
+ROUNDING = 1e-9
 
 
 @dataclass
@@ -257,6 +259,8 @@ def _want(m: Any, given: Given, target: Target) -> None:
     """Demand a wanted prediction; of sums, up to a little more than a solver's tolerance."""
     import pyomo.environ as pyo
 
+    from milp_trees.embedding.rows import linear
+
     forest, block = given.forest, m.trees
     if len(forest.roots) == 1:
         m.wanted = pyo.Constraint(
@@ -295,7 +299,14 @@ def _want(m: Any, given: Given, target: Target) -> None:
             return pyo.Constraint.Skip
         least = sum(float((v[:, k] - v[:, j]).min()) for v in values)
         least += 0.0 if base is None else float(base[k] - base[j])
-        off = sums[names[k]] - sums[names[j]]
+        # Differences that are only rounding are left out; they are far below what is relaxed.
+        terms = [
+            (float(v[leaf, k] - v[leaf, j]), block.leaf[t, leaf])
+            for t, v in enumerate(values)
+            for leaf in range(len(v))
+        ]
+        kept = [(c, z) for c, z in terms if abs(c) > ROUNDING * size]
+        off = linear(kept, 0.0 if base is None else float(base[k] - base[j]))
         return off >= -RELAXED * size + min(0.0, least) * (1 - m.label[k])
 
     m.wanted = pyo.Constraint(
