@@ -21,7 +21,7 @@ from milp_trees.methods.trace import Progress, Trace
 from milp_trees.mip.changed_run import GAP, ChangedRun, linear_matrix, part_of, with_integers
 from milp_trees.mip.formulation import Stage
 from milp_trees.mip.linear.matrix import MatrixModel
-from milp_trees.mip.method import FEASIBILITY, FormulationMethod, _look_at_memory
+from milp_trees.mip.method import FEASIBILITY, FormulationMethod, look_at_memory
 from milp_trees.mip.own_parts import changes
 from milp_trees.mip.reading_back import broken, read_back
 from milp_trees.mip.run import Run, _infeasible_says, _settings, _sizes, _total_nodes, solved
@@ -101,13 +101,13 @@ class BuiltMethod(FormulationMethod):
             )
         with run.clock("hand_over"):
             now = linear_matrix(built)
-            _look_at_memory(watch)
+            look_at_memory(watch)
         with run.clock("compare"):
             run.changes = changes(now, [part_of(one) for one in built.parts])
         if not run.changes:
             raise _Unchanged(run.clock.seconds)
         run.compiled = with_integers(now, run.changes)
-        _look_at_memory(watch)
+        look_at_memory(watch)
         why = self.solver.unsupported(run.matrix)
         if not why:
             with run.clock("encode"):
