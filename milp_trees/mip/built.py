@@ -367,18 +367,17 @@ class Built:
         SolverFailure
             It was not found out in time whether it has one.
         """
+        return self.conflicting_rows(among, solver, Limits.asked(time_limit=time_limit))
+
+    def conflicting_rows(
+        self, among: Iterable[str] | None, solver: str | None, limits: Limits
+    ) -> ConflictingRows:
+        """As `why_infeasible`, with all limits."""
         from milp_trees.mip.conflicting_rows import rows_in_conflict
 
         words = self.formulation.meanings(self.model, self.problem)
-        return rows_in_conflict(
-            self.compiled(),
-            self.whole,
-            self.model,
-            words,
-            among,
-            solver,
-            Limits.asked(time_limit=time_limit),
-        )
+        matrix, whole = self.compiled(), self.whole
+        return rows_in_conflict(matrix, whole, self.model, words, among, solver, limits)
 
     def compiled(self) -> MatrixModel:
         """The whole model as a matrix, as it is now; without the mark of an incomplete model."""

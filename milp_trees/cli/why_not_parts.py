@@ -1,0 +1,50 @@
+"""Parts of `milp-trees why-not`: why another model is not the answer, and which rows conflict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.common.errors import DataError, Unsupported
+
+if TYPE_CHECKING:
+    from milp_trees.common.limits import Limits
+    from milp_trees.explanations.rather import WhyNotModel
+    from milp_trees.mip.conflicting_rows import ConflictingRows
+    from milp_trees.problems.problem import Problem
+
+
+def another_model(problem: Problem, path: Path, limits: Limits, progress: Any) -> WhyNotModel:
+    """Why the model in a file is not the answer of a problem."""
+    from milp_trees.explanations.rather import why_not_model
+    from milp_trees.solving.gap import read_model
+
+    return why_not_model(problem, read_model(path, problem), limits=limits, progress=progress)
+
+
+def conflicting_rows_of(
+    problem: Problem, name: str, among: list[str], limits: Limits
+) -> ConflictingRows:
+    """Rows of a formulation's model of a problem that contradict each other.
+
+    Parameters
+    ----------
+    problem : Problem
+    name : str
+        A formulation, or `FORMULATION@SOLVER`.
+    among : list of str
+        Names of the blocks of rows that may be left out; all if it is empty.
+    limits : Limits
+    """
+    from milp_trees.mip.built import build
+
+    label, _, solver = name.partition("@")
+    built = build(label, problem, presolve=True, incomplete=True, max_nonzeros=limits.nonzeros)
+    try:
+        return built.conflicting_rows(among or None, solver or None, limits)
+    except DataError as why:
+        if built.complete:
+            raise
+        raise Unsupported(
+            f"{label} finds further rows while it is solved, and those that it begins with have a common point; take a formulation whose model is complete."
+        ) from why
