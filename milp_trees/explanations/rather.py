@@ -1,4 +1,4 @@
-"""Why this model and not that one: what another model violates or costs, and what would favour it."""
+"""Why not another model: what it violates or costs, and what would make it the answer."""
 
 from __future__ import annotations
 

@@ -372,7 +372,18 @@ class Built:
     def conflicting_rows(
         self, among: Iterable[str] | None, solver: str | None, limits: Limits
     ) -> ConflictingRows:
-        """As `why_infeasible`, with all limits."""
+        """As `why_infeasible`, with all limits.
+
+        Parameters
+        ----------
+        among : iterable of str or None
+        solver : str or None
+        limits : Limits
+
+        Returns
+        -------
+        ConflictingRows
+        """
         from milp_trees.mip.conflicting_rows import rows_in_conflict
 
         words = self.formulation.meanings(self.model, self.problem)
