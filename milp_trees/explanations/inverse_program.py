@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
+from operator import sub
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,18 +54,27 @@ class InverseProgram:
     before: tuple[Fraction, ...]
     rows: list[tuple[np.ndarray, int]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        #: The present weights are `whole / unit`.
+        self.unit = lcm(1, *{w.denominator for w in self.before})
+        self.whole = np.array([int(w * self.unit) for w in self.before], dtype=object)
+        #: What each row is above its right-hand side with the present weights.
+        self.above: list[Fraction] = []
+
     def add(self, coefs: Sequence[Fraction], least: Fraction) -> None:
         """Add a row."""
         unit = lcm(least.denominator, *{c.denominator for c in coefs})
         whole = [int(c * unit) for c in coefs]
         right = int(least * unit)
         common = gcd(right, *whole) or 1
-        self.rows.append((np.array([c // common for c in whole], dtype=object), right // common))
+        row = np.array([c // common for c in whole], dtype=object)
+        self.rows.append((row, right // common))
+        self.above.append(Fraction(int(row @ self.whole), self.unit) - right // common)
 
     def solve(self) -> Change | None:
         """The least change for the rows so far; None if the programme was not solved."""
         unchanged = Change(self.before, Fraction(0), Fraction(0))
-        if all(self._holds(self.before, row) for row in self.rows):
+        if all(above >= 0 for above in self.above):
             return unchanged
         A, b = self._floats()
         before = np.array([float(w) for w in self.before])
@@ -83,7 +93,8 @@ class InverseProgram:
         if weights is None:
             why = "the weights of the linear programme could not be made rational"
             return unchanged._replace(bound=bound, note=why)
-        return Change(weights, self._change(weights), bound)
+        total = sum(map(abs, map(sub, weights, self.before)), Fraction(0))
+        return Change(weights, total, bound)
 
     def _solved(self, A: np.ndarray, before: np.ndarray, b: np.ndarray) -> Any:
         """HiGHS's solution: what is added to each weight, then what is taken away."""
@@ -109,13 +120,12 @@ class InverseProgram:
             near.append((exact if largest is None else exact.limit_denominator(largest)) / size)
         return near
 
-    def _holds(self, weights: Sequence[Fraction], row: tuple[np.ndarray, int]) -> bool:
-        unit = lcm(1, *{w.denominator for w in weights})
-        whole = [int(w * unit) for w in weights]
-        return bool(sum(c * w for c, w in zip(row[0], whole, strict=True)) >= row[1] * unit)
-
-    def _change(self, weights: Sequence[Fraction]) -> Fraction:
-        return sum((abs(w - o) for w, o in zip(weights, self.before, strict=True)), Fraction(0))
+    def _satisfy(self, changes: dict[int, Fraction]) -> bool:
+        """Whether the present weights with some changes satisfy every row."""
+        return all(
+            above + sum((int(row[j]) * change for j, change in changes.items()), Fraction(0)) >= 0
+            for above, (row, _) in zip(self.above, self.rows, strict=True)
+        )
 
     def _rational(
         self, before: np.ndarray, solution: Any, denominators: Sequence[int]
@@ -123,19 +133,19 @@ class InverseProgram:
         """Rational weights near a point that satisfy every row, with hardly more change."""
         if solution.status != 0:
             return None
-        n, change = len(before), float(solution.fun)
-        weights = before + solution.x[:n] - solution.x[n:]
+        n, most = len(before), float(solution.fun) + CLOSE * max(1.0, float(solution.fun))
+        changes = solution.x[:n] - solution.x[n:]
+        moved = np.flatnonzero(np.abs(changes) > TINY).tolist()
         for largest in denominators:
-            near = tuple(
-                max(Fraction(w).limit_denominator(largest), Fraction(0))
-                if abs(w - float(o)) > TINY
-                else o
-                for w, o in zip(weights.tolist(), self.before, strict=True)
-            )
-            if float(self._change(near)) > change + CLOSE * max(1.0, change):
-                continue
-            if all(self._holds(near, row) for row in self.rows):
-                return near
+            near = {}
+            for j in moved:
+                weight = Fraction(float(before[j] + changes[j])).limit_denominator(largest)
+                near[j] = max(weight, Fraction(0)) - self.before[j]
+            if float(sum(map(abs, near.values()), Fraction(0))) <= most and self._satisfy(near):
+                weights = list(self.before)
+                for j, change in near.items():
+                    weights[j] += change
+                return tuple(weights)
         return None
 
     def _bound(self, multipliers: Sequence[float], value: float) -> Fraction:
@@ -147,8 +157,8 @@ class InverseProgram:
                 break
         return best
 
-    def _combined(self, multipliers: Sequence[Fraction]) -> tuple[list[Fraction], Fraction]:
-        """Coefficients and right-hand side of the sum of the rows times multipliers."""
+    def _combined(self, multipliers: Sequence[Fraction]) -> tuple[np.ndarray, int, int]:
+        """The sum of the rows times multipliers: coefficients and right-hand side, and their unit."""
         unit = lcm(1, *{y.denominator for y in multipliers})
         coefs: Any = np.zeros(len(self.before), dtype=object)
         right = 0
@@ -156,17 +166,16 @@ class InverseProgram:
             if y:
                 coefs = coefs + int(y * unit) * row[0]
                 right += int(y * unit) * row[1]
-        return [Fraction(int(c), unit) for c in coefs], Fraction(right, unit)
+        return coefs, right, unit
 
     def _dual_value(self, multipliers: Sequence[Fraction]) -> Fraction:
         """Least of |w - before| + multipliers · (least - coefs · w) over all w >= 0."""
-        coefs, right = self._combined(multipliers)
-        largest = max([Fraction(1), *coefs])
-        total = right / largest
-        for c, before in zip(coefs, self.before, strict=True):
-            slope = c / largest
-            total += before if slope < -1 else -slope * before
-        return total
+        coefs, right, unit = self._combined(multipliers)
+        # No coefficient may be above 1, or a large weight would make the value as small as one likes.
+        largest = max(unit, int(coefs.max(initial=0)))
+        # Weights with a coefficient below -1 are best at 0, all others where they are.
+        slopes = np.maximum(coefs, -largest)
+        return Fraction(right, largest) - Fraction(int(slopes @ self.whole), largest * self.unit)
 
     def _impossible(self, A: np.ndarray, b: np.ndarray) -> Change:
         """That no weights satisfy the rows, if multipliers prove it in whole numbers."""
@@ -179,8 +188,8 @@ class InverseProgram:
         if solution.status == 0:
             for largest in DENOMINATORS:
                 near = self._near(-solution.ineqlin.marginals, largest)
-                coefs, right = self._combined(near)
-                proven = proven or (right > 0 and max(coefs, default=Fraction(0)) <= 0)
+                coefs, right, _ = self._combined(near)
+                proven = proven or (right > 0 and int(coefs.max(initial=0)) <= 0)
         note = "" if proven else "the solver says that no weights are enough, which was not proven"
         return Change(self.before, Fraction(0), Fraction(0), impossible=proven, note=note)
 

@@ -262,7 +262,7 @@ class _Search:
         """
         after = list(self.weight)
         for new, old, rows in zip(weights, self.total, self.rows, strict=True):
-            left = new - old
+            left = Fraction(0) if new is old else new - old
             if left > 0:
                 after[rows[0]] += left
             for i in rows[::-1].tolist() if left < 0 else ():
@@ -273,7 +273,8 @@ class _Search:
     def _problem(self, after: list[Fraction]) -> Problem:
         """The problem with other weights of the rows."""
         shares = [
-            new / old if old else Fraction(1) for new, old in zip(after, self.weight, strict=True)
+            new / old if new is not old and old else Fraction(1)
+            for new, old in zip(after, self.weight, strict=True)
         ]
         unit = lcm(1, *{s.denominator for s in shares})
         factors = np.array([int(s * unit) for s in shares], dtype=object)
