@@ -22,8 +22,6 @@ DENOMINATORS = (1, 2, 12, 60, 1000, 10**6)
 CLOSE = 1e-6
 #: Smallest change of a weight that is none of the solver's tolerance.
 TINY = 1e-8
-#: Share by which rows are exceeded where their vertex has denominators that are too large.
-MARGIN = 1e-7
 
 
 class Change(NamedTuple):
@@ -47,11 +45,14 @@ class InverseProgram:
     ----------
     before : tuple of Fraction, length n
         The present weights.
+    finest : int, default=10**6
+        Largest common denominator of the changed weights.
     rows : list of (array of whole numbers of shape (n,), whole number)
         Coefficients and right-hand side of every row, multiplied by a common denominator.
     """
 
     before: tuple[Fraction, ...]
+    finest: int = 10**6
     rows: list[tuple[np.ndarray, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -84,12 +85,13 @@ class InverseProgram:
         if solution.status != 0:
             return None
         bound = self._bound(-solution.ineqlin.marginals, solution.fun)
-        weights = self._rational(before, solution, DENOMINATORS)
+        weights = self._rational(solution)
         if weights is None:
-            # Where the vertex has large denominators, a point beyond the rows is made rational.
-            further = b + MARGIN * np.maximum(1.0, np.abs(b - A @ before))
-            solution = self._solved(A, before, further)
-            weights = self._rational(before, solution, DENOMINATORS[-2:])
+            # Where the vertex has large denominators, a point beyond the rows is put on a grid; the
+            # sum of all errors of rounding is less than the distance from the rows.
+            moved = len(self._moved(solution))
+            solution = self._solved(A, before, b + (moved + len(b)) / self.finest)
+            weights = self._on_grid(solution)
         if weights is None:
             why = "the weights of the linear programme could not be made rational"
             return unchanged._replace(bound=bound, note=why)
@@ -120,33 +122,49 @@ class InverseProgram:
             near.append((exact if largest is None else exact.limit_denominator(largest)) / size)
         return near
 
-    def _satisfy(self, changes: dict[int, Fraction]) -> bool:
-        """Whether the present weights with some changes satisfy every row."""
+    def _satisfy(self, near: dict[int, Fraction]) -> bool:
+        """Whether the present weights, some of them replaced, satisfy every row."""
+        changes = {j: w - self.before[j] for j, w in near.items()}
         return all(
             above + sum((int(row[j]) * change for j, change in changes.items()), Fraction(0)) >= 0
             for above, (row, _) in zip(self.above, self.rows, strict=True)
         )
 
-    def _rational(
-        self, before: np.ndarray, solution: Any, denominators: Sequence[int]
-    ) -> tuple[Fraction, ...] | None:
-        """Rational weights near a point that satisfy every row, with hardly more change."""
-        if solution.status != 0:
-            return None
-        n, most = len(before), float(solution.fun) + CLOSE * max(1.0, float(solution.fun))
+    def _moved(self, solution: Any) -> dict[int, float]:
+        """The weights that a solution changes, and their values there."""
+        n = len(self.before)
         changes = solution.x[:n] - solution.x[n:]
         moved = np.flatnonzero(np.abs(changes) > TINY).tolist()
-        for largest in denominators:
-            near = {}
-            for j in moved:
-                weight = Fraction(float(before[j] + changes[j])).limit_denominator(largest)
-                near[j] = max(weight, Fraction(0)) - self.before[j]
-            if float(sum(map(abs, near.values()), Fraction(0))) <= most and self._satisfy(near):
-                weights = list(self.before)
-                for j, change in near.items():
-                    weights[j] += change
-                return tuple(weights)
+        return {j: float(self.before[j]) + float(changes[j]) for j in moved}
+
+    def _rational(self, solution: Any) -> tuple[Fraction, ...] | None:
+        """Rational weights near a vertex that satisfy every row, with hardly more change."""
+        most = float(solution.fun) + CLOSE * max(1.0, float(solution.fun))
+        moved = self._moved(solution)
+        for largest in DENOMINATORS:
+            near = {
+                j: max(Fraction(w).limit_denominator(largest), Fraction(0))
+                for j, w in moved.items()
+            }
+            change = sum((abs(w - self.before[j]) for j, w in near.items()), Fraction(0))
+            small = lcm(1, *{w.denominator for w in near.values()}) <= self.finest
+            if small and float(change) <= most and self._satisfy(near):
+                return self._with(near)
         return None
+
+    def _on_grid(self, solution: Any) -> tuple[Fraction, ...] | None:
+        """The weights of a solution as multiples of the finest fraction, if they satisfy every row."""
+        if solution.status != 0:
+            return None
+        near = {
+            j: Fraction(max(round(w * self.finest), 0), self.finest)
+            for j, w in self._moved(solution).items()
+        }
+        return self._with(near) if self._satisfy(near) else None
+
+    def _with(self, near: dict[int, Fraction]) -> tuple[Fraction, ...]:
+        """The present weights, some of them replaced."""
+        return tuple(near.get(j, w) for j, w in enumerate(self.before))
 
     def _bound(self, multipliers: Sequence[float], value: float) -> Fraction:
         """The best bound on the change that multipliers near those in doubles prove."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from milp_trees.common.errors import NoView, Unsupported
 from milp_trees.common.limits import Limit
+from milp_trees.common.plurals import counted
 from milp_trees.problems.problem import Problem
 from milp_trees.results.json import json_safe, ratio_text
 from milp_trees.results.result import Result, Status
@@ -121,7 +122,10 @@ class PenaltyRange:
 
     def _excluded(self) -> str:
         """The models that leave no penalty, in words."""
-        said = [f"a loss of {_shown(r.loss)} with {r.leaves} leaves" for r in self.rivals]
+        said = [
+            f"a loss of {_shown(r.loss)} with {counted(r.leaves, 'leaf', 'leaves')}"
+            for r in self.rivals
+        ]
         if len(said) == 1:
             return f"another model has {said[0]}"
         return f"of two others, one has {said[0]} and is better at low penalties, and one has {said[1]} and is better at high ones"

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import NoView
+from milp_trees.common.exact import WHOLE
 from milp_trees.common.plurals import counted
 from milp_trees.explanations.inverse_program import Change, InverseProgram
 from milp_trees.explanations.penalty import Solve
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Largest denominator of the present weights.
 FINEST = 10**6
+#: Largest common denominator of changed weights, where costs are small numbers.
+SENSIBLE = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class WeightChange:
     rivals : int
         Number of models that are compared with the given one in the linear programme.
     note : str
-        Why the change is not proven to be the least, or what makes it impossible.
+        Why no change is known.
     problem : Problem, optional
         The problem with the changed weights, in which the model is proven to be optimal.
     """
@@ -128,13 +131,15 @@ class WeightChange:
     def __str__(self) -> str:
         if self.impossible:
             return f"optimal for no weights of the rows: for all of them one of {counted(self.rivals, 'other model')} is better"
-        bound = "" if self.bound is None else f"; less than {float(self.bound):.6g} is not enough"
+        bound = f"; less than {float(self.bound or 0):.6g} is not" if self.bound else ""
         if self.total is None:
-            return f"no weights are known that make it optimal ({self.note}){bound}"
+            return f"no weights are known that are enough to make it optimal ({self.note}){bound}"
         if not self.total:
             return "optimal with the weights as they are"
         all_ = float(sum(self.before, Fraction(0)))
-        least = "the least that is enough" if self.proven else f"enough ({self.note}){bound}"
+        least = f"which is enough{bound}"
+        if self.proven:
+            least = "the least that is enough" + ("" if self.exact else ", to a share of 1e-5")
         return f"optimal if weights of {len(self.changed)} rows change by {float(self.total):.6g} of {all_:.6g} in all, {least}"
 
 
@@ -190,7 +195,15 @@ class _Search:
             )
         self.rows = [np.flatnonzero(self.group == g) for g in range(n)]
         self.own = self._seen(model)
-        self.program = InverseProgram(tuple(self.total))
+        self.program = InverseProgram(tuple(self.total), self._finest())
+
+    def _finest(self) -> int:
+        """The largest factor of all costs that a sum in 64 bits allows, up to a sensible one."""
+        view = self.view
+        largest = sum(map(int, np.abs(view.costs).max(axis=1, initial=0)))
+        prices = view.n_rows * max(1, view.leaf_cost + int(view.split_costs.max(initial=0)))
+        whole = lcm(1, *{w.denominator for w in self.weight})
+        return int(max(1, min(SENSIBLE, WHOLE // (8 * whole * max(1, largest, prices)))))
 
     def _weights(self) -> list[Fraction]:
         """Weight of every row of the data, which stands for all its original rows."""
@@ -289,7 +302,6 @@ class _Search:
             tuple(self.weight),
             tuple(after),
             rivals=len(self.program.rows),
-            note="" if change.total == change.bound else "to a share of 1e-5",
             problem=problem,
         )
 
