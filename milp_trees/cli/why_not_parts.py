@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.mip.registry import registry
 
 if TYPE_CHECKING:
     from milp_trees.common.limits import Limits
@@ -14,12 +15,31 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
 
 
-def another_model(problem: Problem, path: Path, limits: Limits, progress: Any) -> WhyNotModel:
+def check_parts(tree: Path | None, formulation: str | None, among: str) -> None:
+    """Refuse options that do not go together, and names that do not exist, before data are read."""
+    if tree is not None and formulation is not None:
+        raise DataError("Give --tree or --formulation, not both.")
+    if among and formulation is None:
+        raise DataError(
+            "--among names constraints of a formulation's model; give --formulation too."
+        )
+    if formulation is not None:
+        name, at, solver = formulation.partition("@")
+        registry.formulation(name)
+        if at:
+            registry.solver(solver)
+
+
+def another_model(problem: Problem, path: Path, limits: Limits) -> WhyNotModel:
     """Why the model in a file is not the answer of a problem."""
     from milp_trees.explanations.rather import why_not_model
     from milp_trees.solving.gap import read_model
+    from milp_trees.studies.live import Live
 
-    return why_not_model(problem, read_model(path, problem), limits=limits, progress=progress)
+    given = read_model(path, problem)
+    with Live() as live:
+        live.begin("")
+        return why_not_model(problem, given, limits=limits, progress=live.point)
 
 
 def conflicting_rows_of(

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from milp_trees.common.errors import MilpTreesError
-from milp_trees.common.limits import Limits
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.explanations.penalty import PenaltyRange, penalty_range
 from milp_trees.explanations.weights import WeightChange, least_change
 from milp_trees.methods.finish import Clock
@@ -75,6 +75,11 @@ class WhyNotModel:
         It is negative if a model that violates constraints is better than all that satisfy them.
         """
         return self.gap.absolute if self.gap.exact is None else self.gap.exact
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that ended the first run, which proves what the best model is."""
+        return self.gap.result.limit
 
     @property
     def optimal(self) -> bool:

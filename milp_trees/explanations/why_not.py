@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from milp_trees.common.limits import Limits
 from milp_trees.explanations.explanation import Explanation, explain
 from milp_trees.explanations.rather import WhyNotModel, why_not_model
 from milp_trees.problems.problem import Problem
-
-if TYPE_CHECKING:
-    from milp_trees.models.shown import Shown
 
 
 @overload

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from milp_trees.common.limits import Limits
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.common.plurals import counted
 from milp_trees.mip.irreducible import Subset, irreducible_rows
 from milp_trees.mip.linear.matrix import MatrixModel, compile_with_fixed
@@ -71,6 +71,11 @@ class ConflictingRows:
     def irreducible(self) -> bool:
         """Whether no row can be left out; otherwise a limit ended the search."""
         return self.subset.irreducible
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that ended the search; None if it was completed."""
+        return self.subset.limit
 
     @property
     def relaxed(self) -> bool:
