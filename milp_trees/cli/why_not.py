@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import split
 from milp_trees.cli.why_not_parts import another_model, check_parts, conflicting_rows_of
 from milp_trees.common.limits import Limit, Limits
+
+if TYPE_CHECKING:
+    from milp_trees.explanations.rather import WhyNotModel
+    from milp_trees.mip.conflicting_rows import ConflictingRows
 
 
 @app.command("why-not", rich_help_panel=ANSWER)
@@ -65,6 +69,7 @@ def why_not(
     options.check_complete()
     problem, _ = options.problem(quiet=as_json)
     if tree is not None or formulation is not None:
+        other: WhyNotModel | ConflictingRows
         if tree is not None:
             other = another_model(options.free_of_depth(problem, None), tree, limits)
         else:

@@ -56,14 +56,18 @@ def conflicting_rows_of(
         Names of the blocks of rows that may be left out; all if it is empty.
     limits : Limits
     """
-    from milp_trees.mip.built import build
+    from milp_trees.mip.conflicting_rows import conflicting_rows
+    from milp_trees.mip.open_thresholds import for_models
 
     label, _, solver = name.partition("@")
-    built = build(label, problem, presolve=True, incomplete=True, max_nonzeros=limits.nonzeros)
+    chosen, problem = registry.formulation(label), for_models(problem)
+    model = chosen.build(problem, incomplete=True, max_nonzeros=limits.nonzeros)
     try:
-        return built.conflicting_rows(among or None, solver or None, limits)
+        return conflicting_rows(
+            model, chosen, problem, among=among or None, solver=solver or None, limits=limits
+        )
     except DataError as why:
-        if built.complete:
+        if chosen.whole(problem):
             raise
         raise Unsupported(
             f"{label} finds further rows while it is solved, and those that it begins with have a common point; take a formulation whose model is complete."

@@ -90,7 +90,7 @@ class WhyNotModel:
         """The object that `milp-trees why-not --tree FILE --json` prints."""
         plain: dict[str, Any] = json_safe(
             {
-                "kind": "why_not_model",
+                "schema": "milp-trees/why-not-tree/1",
                 **self.gap.to_json(),
                 "penalty": None if self.penalty is None else self.penalty.to_json(),
                 "weights": None if self.weights is None else self.weights.to_json(),

@@ -93,7 +93,7 @@ class ConflictingRows:
         subset = self.subset
         plain: dict[str, Any] = json_safe(
             {
-                "kind": "conflicting_rows",
+                "schema": "milp-trees/conflicting-rows/1",
                 "model": self.model,
                 "among": list(self.among),
                 "irreducible": self.irreducible,

@@ -143,7 +143,7 @@ def test_penalties_and_weights_are_those_of_all_models_of_tiny_problems(kind):
             assert sum(changes) == weights.total
             assert min(weights.after) >= 0
         seen.add("none" if least is None else bool(weights.total))
-        assert json.loads(json.dumps(found.to_json()))["kind"] == "why_not_model"
+        assert json.loads(json.dumps(found.to_json()))["schema"] == "milp-trees/why-not-tree/1"
     assert len(seen) > 1
 
 
