@@ -104,7 +104,7 @@ def _labelled(tree: Tree, problem: Problem, deadline: Deadline) -> tuple[Tree | 
         if deadline.passed:
             return None, False
         low, high = low - least[at], high - most[at]
-        totals = (states[:, None] + sums[at][None]).reshape(-1, len(rows))
+        totals = (states[:, None] + sums[at][None]).reshape(len(states) * K, len(rows))
         fits = (totals + low <= upper).all(axis=1) & (totals + high >= lower).all(axis=1)
         kept = np.flatnonzero(fits)
         kept = kept[distinct.first(totals[kept])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.common.limits import Limits
 from milp_trees.explanations.conflict import Conflict, smallest_conflict
 from milp_trees.explanations.demands import Demand, Demands
-from milp_trees.explanations.feasible import Feasibility
+from milp_trees.explanations.feasible import PATIENCE, TIMES, Feasibility
 from milp_trees.explanations.loosen import Loosened, loosened
 from milp_trees.explanations.nearest import Nearest, nearest
 from milp_trees.explanations.pool import Pool, pool_of
@@ -188,6 +188,7 @@ def questions(result: Result, limits: Limits) -> tuple[Feasibility, Pool | None]
     ask = Feasibility(Demands(result.problem), limits)
     if result.status is not Status.INFEASIBLE:
         return ask, None
+    ask.patience = max(PATIENCE, TIMES * result.seconds)
     everything = range(len(ask.demands))
     ask.rule_out(everything, {}, result.certificate.proved_by or result.method)
     ask.learn(result.problem.space.simplest(_actions(result.problem)))

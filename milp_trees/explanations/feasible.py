@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from milp_trees.results.result import TracePoint
 
 #: Levels that are tried beyond a limit on depth or length that is left out.
-BEYOND = 4
+BEYOND = 2
+#: Seconds for one search among models that are larger than the problem allows; at least so many
+#: times the seconds of the first answer.
+PATIENCE, TIMES = 1.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,9 @@ class Feasibility:
         self.witnesses: list[Needed] = []
         self.proven: list[Proven] = []
         self.runs = 0
+        self.levels = demands.problem.space.levels or 0
+        #: Most seconds for one search among models that are larger than the problem allows.
+        self.patience = PATIENCE
         task = demands.problem.task
         #: A task whose view is made otherwise may have constraints of its own.
         plain = isinstance(task, ActionCosts) and all(
@@ -146,6 +152,8 @@ class Feasibility:
             left = self.deadline.share(share).left
             if left is not None and left <= 0:
                 return Answer(why="the time was over")
+            if not (problem.space.levels or 0) <= self.levels:
+                left = self.patience if left is None else min(left, self.patience)
             result = self._run(problem, left)
             tree = result.predictor
             if tree is not None and not problem.violations(tree):
