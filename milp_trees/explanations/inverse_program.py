@@ -153,7 +153,7 @@ class InverseProgram:
         return None
 
     def _on_grid(self, solution: Any) -> tuple[Fraction, ...] | None:
-        """The weights of a solution as multiples of the finest fraction, if they satisfy every row."""
+        """The weights of a solution on the finest grid, if they satisfy every row."""
         if solution.status != 0:
             return None
         near = {
@@ -176,7 +176,7 @@ class InverseProgram:
         return best
 
     def _combined(self, multipliers: Sequence[Fraction]) -> tuple[np.ndarray, int, int]:
-        """The sum of the rows times multipliers: coefficients and right-hand side, and their unit."""
+        """The sum of the rows times multipliers: coefficients, right-hand side, and their unit."""
         unit = lcm(1, *{y.denominator for y in multipliers})
         coefs: Any = np.zeros(len(self.before), dtype=object)
         right = 0

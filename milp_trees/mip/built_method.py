@@ -296,7 +296,13 @@ class BuiltMethod(FormulationMethod):
         cause = run.changes.restricts if run.changes is not None else ""
         added = f"; what was added is {cause}" if cause else ""
         return " ".join(
-            filter(None, [f"No point of the changed model is feasible, says {by}{added}.", said])
+            filter(
+                None,
+                [
+                    f"No point of the changed model is feasible, says {by}{added}; built.why_infeasible() names rows that contradict each other.",
+                    said,
+                ],
+            )
         )
 
 
