@@ -77,7 +77,7 @@ def add_gains(m: Any, view: CostMatrix) -> None:
 
 def set_gains(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
     """Values of g or h at a tree."""
-    if m.view.side:
+    if row_labels.has_labels(m):
         row_labels.set_labels(m, splits, leaves)
         return
     share, _ = shares(m.view)
@@ -94,7 +94,7 @@ def limit_gains(
     `label(m, i, v, k)` is the sum of the labels k of row i on the path to node v of `ends`, and
     `leaving(m, i, v)` the capacity of its arcs that leave the path.
     """
-    if m.view.side:
+    if row_labels.has_labels(m):
 
         @m.Constraint(m.rows, m.actions, ends, doc=doc)
         def path(m: Any, i: Any, k: Any, v: Any) -> Any:

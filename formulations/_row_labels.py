@@ -44,6 +44,11 @@ def add_labels(m: Any, view: CostMatrix) -> None:
     ts.add_side_rows(m, view, lambda i, k: [m.h[i, k]])
 
 
+def has_labels(m: Any) -> bool:
+    """Whether a model says what rows get, and not only what they gain."""
+    return m.component("h") is not None
+
+
 def set_labels(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
     """Values of h at a tree."""
     end = ts.reached(splits, m.view).tolist()

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
@@ -43,6 +44,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
+from . import _row_labels as row_labels
 from . import _tree_structure as ts
 from ._benders_cuts import BendersCuts
 from ._reached import LeafSizeCuts
@@ -67,13 +69,16 @@ class BendersOCT(TreeFormulation):
         ts.add_sets(m, view, space)
         ts.add_structure(m, view, space, binary_labels=bool(view.side))
         gains.add_gains(m, view)
+        m.least = pyo.Param(
+            initialize=space.min_samples_leaf, doc="minimum leaf size, which is kept by cuts"
+        )
         gains.minimise_gains(m, view)
 
     def separator(self, m: Any, matrix: MatrixModel) -> BendersCuts:
         view: CostMatrix = m.view
         at = {id(v): j for j, v in enumerate(matrix.columns)}
         # A unit of flow is a row with its shares, or with side constraints a row with one action.
-        if view.side:
+        if row_labels.has_labels(m):
             rows = np.repeat(np.arange(view.n_rows), view.n_actions)
             share = np.tile(np.eye(view.n_actions), (view.n_rows, 1))
             limited = list(m.h.values())
@@ -88,7 +93,7 @@ class BendersOCT(TreeFormulation):
             ).reshape(len(rows), len(inner))
 
         b = columns(m.branch, m.features, m.b)
-        least: int = m.space.min_samples_leaf
+        least = int(m.least.value)
         p = np.array([at[id(m.p[v])] for v in m.nodes], dtype=np.int64)
         sizes = LeafSizeCuts(view.X, view.counts, least, b, p, matrix.n_variables)
         return BendersCuts(
