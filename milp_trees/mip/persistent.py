@@ -73,7 +73,7 @@ def changed(formulation: Formulation, problem: Problem) -> Kept | None:
         _limit_splits(m.most_splits, most)
         matrix = matrix.with_bounds("most_splits", np.array([-np.inf]), most)
     if "costs" in what:
-        matrix = matrix.without_rows("cut").with_objective(m)
+        matrix = matrix.without_cuts().with_objective(m)
     m.view, m.space = view, space
     return Kept(replace(kept.stage, seconds={}), matrix)
 

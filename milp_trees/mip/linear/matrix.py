@@ -119,12 +119,12 @@ class MatrixModel:
             self, A=stacked, row_lower=low, row_upper=up, row_labels=labels, row_indices=indices
         )
 
-    def without_rows(self, label: str) -> MatrixModel:
-        """The model without the rows of a label."""
-        stay = np.array([name != label for name in self.row_labels], dtype=bool)
+    def without_cuts(self) -> MatrixModel:
+        """The model without the rows that `with_rows` has added."""
+        stay = np.array([name != "cut" for name in self.row_labels], dtype=bool)
         if stay.all():
             return self
-        labels = [name for name in self.row_labels if name != label]
+        labels = [name for name in self.row_labels if name != "cut"]
         indices = [i for i, there in zip(self.row_indices, stay, strict=True) if there]
         return replace(
             self,
