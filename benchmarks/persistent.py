@@ -1,6 +1,6 @@
 """What is gained where models, linear programs and bounds are kept between steps.
 
-    MILP_TREES_DATA=… python benchmarks/persistent.py [--sections fronts,sizes,ratios,cuts]
+    MILP_TREES_DATA=… python benchmarks/persistent.py [--sections fronts,sizes,ratios,ties,cuts]
         [--limit 120] [--out FILE.csv] [--draws 0]
 
 Every case is run twice in the same process, without and with what is kept, after a run that is not
@@ -56,6 +56,8 @@ CUTS = (
     ("german-credit", 2, ("benders-oct@highs", "benders-oct@scip")),
     ("heart-cleveland", 2, ("benders-oct@highs", "benders-oct@scip")),
 )
+#: Number of steps in the section `ties`.
+TIES = 5
 COLUMNS = "section case method steps own_without own_with solver_without solver_with same"
 
 
@@ -165,6 +167,34 @@ def ratios(limit: float) -> Iterator[tuple[Any, ...]]:
             yield "ratios", f"{name}, depth {depth}", method, steps, before, after, same
 
 
+def ties(limit: float) -> Iterator[tuple[Any, ...]]:
+    """Single steps whose value an earlier step has proved: a tighter limit leaves it as it is."""
+    from milp_trees.common.limits import Limits
+
+    method, found = registry.method("flow-oct@highs"), 0
+    for seed in range(1, 100):
+        data = mt.load(PLANTED.format(60, 6).replace("seed=1", f"seed={seed}"))
+        free = mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+        best = mt.solve(free, "dp")
+        treated = int((free.routes(best.tree).action == 1).sum())
+        if not treated:
+            continue
+        step = free.under(Capacity(1, at_most=treated - 1))
+        if mt.solve(step, reference=None).value != best.value:
+            continue
+        known = free.under(Capacity(1, at_most=treated - 1))
+        known.know(best.value.exact, "an earlier step")
+        before, after = (
+            measured("flow-oct@highs", lambda p=p: method.step(p, Limits(time=limit), None, None))
+            for p in (step, known)
+        )
+        same = before[0].value == after[0].value == best.value
+        yield "ties", f"60 x 6, depth 2, seed {seed}", "flow-oct@highs", 1, before, after, same
+        found += 1
+        if found == TIES:
+            return
+
+
 def cuts(limit: float) -> Iterator[tuple[Any, ...]]:
     """Relaxations only: the search that follows would hide them."""
     from milp_trees.common.limits import Limits
@@ -238,12 +268,12 @@ def compared(draws: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sections", default="fronts,sizes,ratios,cuts")
+    parser.add_argument("--sections", default="fronts,sizes,ratios,ties,cuts")
     parser.add_argument("--limit", type=float, default=120.0)
     parser.add_argument("--out", help="a CSV file")
     parser.add_argument("--draws", type=int, default=0)
     args = parser.parse_args()
-    known = {"fronts": fronts, "sizes": sizes, "ratios": ratios, "cuts": cuts}
+    known = {"fronts": fronts, "sizes": sizes, "ratios": ratios, "ties": ties, "cuts": cuts}
     runner.REUSABLE = 10**6  # a process that was replaced would take its seconds with it
     warm()
     compared(args.draws)

@@ -343,7 +343,14 @@ class Formulation(ABC):
     def hand_on(self, m: Any, view: Any, space: Any) -> None:
         """Give a view what a model's own view keeps of what was derived from it, where it holds.
 
-        The views differ in the numbers that `changeable` names.
+        Parameters
+        ----------
+        m : ConcreteModel
+            A model of this formulation; `m.view` is still the view that it was built from.
+        view : view of the task
+            It differs from that in the numbers that `changeable` names.
+        space : Space
+            The space of the view.
         """
 
     # -- what the package does with it ------------------------------------------------------------------------

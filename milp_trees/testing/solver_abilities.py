@@ -166,7 +166,7 @@ def lazy_rows(name: str) -> None:
 
 
 def rows_of_relaxations(name: str) -> None:
-    """A relaxation with two of its rows gets those that it violates, and has the whole one's value."""
+    """A relaxation that gets the rows that it violates has the value of the whole one."""
     m = set_cover(7, 14, 30)
     whole = (m.lower, m.upper, m.integer)
     part = MatrixModel("part", m.c, m.offset, m.A[:2], m.row_lower[:2], m.row_upper[:2], *whole)
