@@ -227,6 +227,7 @@ def faults(seed, solver="highs", every=True):
     return [fault(label, problem, rule, best, solver, presolve) for label in names]
 
 
+@pytest.mark.filterwarnings("ignore::milp_trees.common.errors.IncompleteModelWarning")
 def test_own_constraints_have_the_optima_of_an_enumeration():
     """Five kinds of constraints and terms, on random problems with the formulations in turn."""
     found = [one for seed in range(15) for one in faults(seed, every=False)]
@@ -235,6 +236,7 @@ def test_own_constraints_have_the_optima_of_an_enumeration():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::milp_trees.common.errors.IncompleteModelWarning")
 @pytest.mark.parametrize("solver", ["highs", "scip", "cbc"])
 def test_own_constraints_on_many_problems(solver):
     found = [one for seed in range(100, 160) for one in faults(seed, solver)]
