@@ -327,11 +327,12 @@ class FormulationMethod(Method):
 
     def solve_once(self, run: Run, **job: Any) -> Answer | None:
         """Call the solver once; decode its incumbent and keep its bound."""
+        relax = bool(job.get("relax"))
+        better = None if relax else self._better(run)
         deadline = run.deadline
         if deadline.passed:
             run.stopped = deadline.limit
             return None
-        relax = bool(job.get("relax"))
         if run.matrix.n_variables:
             limits = replace(run.limits, time=deadline.left, abs_gap=run.solver_gap)
             options = self.solver_options(run, relax)
@@ -339,7 +340,6 @@ class FormulationMethod(Method):
             options.pop(ROUNDS_POINTS, None)
             job |= {} if relax else {"start": run.start, "target": run.target}
             request = Job(run.matrix, limits, options=options, **job)
-            better = None if relax else self._better(run)
             more: Any = {} if better is None else {"better": better}
             listener = self._listener(run, relax, request.lazy)
             answer = solved(self.solver.name, request, listener, **more)
@@ -400,7 +400,8 @@ class FormulationMethod(Method):
         without = run.start is None and bool(run.start_info)
         wanted = self.options.get(ROUNDS_POINTS, without)
         space = run.problem.space
-        if not wanted or not isinstance(space, Trees) or not space.levels:
+        able = "points" in self.solver.capabilities and run.matrix.n_variables
+        if not (wanted and able and isinstance(space, Trees) and space.levels):
             return None
         return Rounding(self.formulation, run)
 
