@@ -63,7 +63,7 @@ def needs_of_all_trees(demands):
 def test_the_smallest_conflict_and_the_least_changes_are_those_of_all_trees():
     """Each conflict is compared in its size, each change in its number, with what all trees need."""
     explained = 0
-    for seed in range(14):
+    for seed in range(8):
         problem = small_problem(seed)
         why, demands = explain(problem, Limits(time=60)), Demands(problem)
         known, everything = needs_of_all_trees(demands), frozenset(range(len(demands)))
@@ -90,7 +90,7 @@ def test_the_smallest_conflict_and_the_least_changes_are_those_of_all_trees():
         assert why.nearest.best, seed
         if any(change.enough for change in why.changes):
             assert len(why.nearest.violated) == 1, (seed, why.nearest.violated)
-    assert explained >= 6
+    assert explained >= 4
 
 
 def capped(at_least, at_most, rows=8):
@@ -104,12 +104,12 @@ def capped(at_least, at_most, rows=8):
 def test_two_limits_of_one_constraint_are_two_demands():
     why = mt.why_not(capped(6, 3))
     assert [d.words for d in why.conflict] == [
-        "capacity (action b, at_least 6)",
         "capacity (action b, at_most 3)",
+        "capacity (action b, at_least 6)",
     ]
     assert why.loosened[["stated", "needed", "least", "enough"]].to_numpy().tolist() == [
-        [6, 0, True, True],
         [3, 8, True, True],
+        [6, 0, True, True],
     ]
     assert len(why.to_text().splitlines()) == 3
     assert json.loads(json.dumps(why.to_json()))["conflict"]["smallest"] is True
@@ -185,7 +185,7 @@ def test_the_command_says_it_and_its_json_holds_it(tmp_path):
     table.write_text("x,y\n" + "0,a\n1,b\n" * 4)
     limits = ["--constraint", "capacity:action=b,at_least=6,at_most=3"]
     told = run("why-not", str(table), "--depth", "1", *limits)
-    assert "Loosen one: at_least of capacity of b from 6 to" in told.stdout, told.stderr
+    assert "Loosen one: at_most of capacity of b from 3 to 8" in told.stdout, told.stderr
     stored = json.loads(run("why-not", str(table), "--depth", "1", *limits, "--json").stdout)
-    assert [one["parameter"] for one in stored["conflict"]["members"]] == ["at_least", "at_most"]
+    assert [one["parameter"] for one in stored["conflict"]["members"]] == ["at_most", "at_least"]
     assert stored["nearest"]["predictor"]["kind"] == "tree"
