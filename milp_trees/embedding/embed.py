@@ -75,7 +75,7 @@ def embed(
     >>> m.demand = mt.embed(tree, {"price": m.price})
     >>> m.wanted = pyo.Constraint(expr=m.demand.action["many"] == 1)
     >>> m.demand.sizes
-    Size(variables=2, binaries=2, rows=3, nonzeros=8)
+    Size(variables=2, binaries=2, rows=3, nonzeros=7)
     """
     from milp_trees.embedding.block import make_block
     from milp_trees.embedding.inputs import bind

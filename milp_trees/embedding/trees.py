@@ -57,16 +57,18 @@ class Trees:
         out = []
         cells = {column: one.cells for column, one in self.inputs.items()}
         for t in range(len(self.forest.roots)):
-            found = boxes_of(self.forest, cells, t, MOST_BOXES)
+            most = max(MOST_BOXES, self.forest.n_leaves[t])
+            found = boxes_of(self.forest, cells, t, most)
             if found is None:
                 raise Unsupported(
-                    f"The leaves of this model are more than {MOST_BOXES} boxes, because each condition of a rule may fail; use formulation='paths', which needs no boxes."
+                    f"The leaves of this model are more than {most} boxes, because each condition of a rule may fail; use formulation='paths', which needs no boxes."
                 )
             out.append(found)
         return out
 
-    def few_boxes(self, most: int = FEW_BOXES) -> bool:
-        """Whether a single tree has at most so many boxes."""
+    def few_boxes(self) -> bool:
+        """Whether a single tree has few boxes: hardly more than leaves, or a small number."""
+        most = max(FEW_BOXES, self.forest.n_leaves[0])
         cells = {column: one.cells for column, one in self.inputs.items()}
         return boxes_of(self.forest, cells, 0, most) is not None
 
