@@ -129,13 +129,10 @@ def intervals(
         gaps = [2 * tolerance * max(1.0, abs(v), most - least) for v in inner]
         low = np.array([least, *(v + g for v, g in zip(inner, gaps, strict=True))], dtype=float)
         low, margin = np.minimum(low, high), max(gaps, default=0.0)
-    place = {t: len(high) if v >= most else sum(i <= v for i in inner) for t, v in at.items()}
-    if len(inner) > 50:
-        places = np.searchsorted(np.array(inner), list(at.values()), side="right")
-        place = {
-            t: len(high) if v >= most else int(k)
-            for (t, v), k in zip(at.items(), places, strict=True)
-        }
+    places = np.searchsorted(np.array(inner, dtype=float), list(at.values()), side="right").tolist()
+    place = {
+        t: len(high) if v >= most else int(k) for (t, v), k in zip(at.items(), places, strict=True)
+    }
     return Cells(column, holds, low, high, start, place, missing, margin)
 
 
