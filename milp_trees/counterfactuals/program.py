@@ -166,10 +166,11 @@ def model_of(
     index = [(name, k) for name, found in parts.items() for k in found]
     m.at = pyo.Var(index, domain=pyo.Binary, doc="a[c,j] 1 if column c has its value in part j")
 
-    @m.Constraint(m.columns, doc="sum_j a[c,j] = 1: every column has one value")
-    def one(m: Any, c: str) -> Any:
-        return sum(m.at[c, k] for k in parts[c]) == 1
-
+    m.one = pyo.Constraint(
+        m.columns,
+        rule=lambda m, c: sum(m.at[c, k] for k in parts[c]) == 1,
+        doc="sum_j a[c,j] = 1: every column has one value",
+    )
     numbered = [c for c in parts if not isinstance(columns[c], Choices)]
     m.cell = pyo.Var(
         numbered,
@@ -178,10 +179,11 @@ def model_of(
         doc="k[c] number of the interval of column c",
     )
 
-    @m.Constraint(numbered, doc="k[c] = sum_j j a[c,j]")
-    def number(m: Any, c: str) -> Any:
-        return m.cell[c] == sum(k * m.at[c, k] for k in parts[c] if k is not None)
-
+    m.number = pyo.Constraint(
+        numbered,
+        rule=lambda m, c: m.cell[c] == sum(k * m.at[c, k] for k in parts[c] if k is not None),
+        doc="k[c] = sum_j j a[c,j]",
+    )
     inputs = {c: _input(m, c, columns[c], parts[c], given) for c in parts}
     m.trees = _embedded(given.forest, inputs)
     below = getattr(m.trees, "below", {})
@@ -190,10 +192,13 @@ def model_of(
         if name in answered and k is not None:  # integral where the answers are
             m.at[name, k].domain = pyo.UnitInterval
 
-    @m.Constraint(list(below), doc="u[c,k] = sum of a[c,j] over j < k: the answers follow from a")
-    def answers(m: Any, c: str, k: int) -> Any:
-        return below[c, k] == sum(m.at[c, j] for j in parts[c] if j is not None and j < k)
-
+    m.answers = pyo.Constraint(
+        list(below),
+        rule=lambda m, c, k: (
+            below[c, k] == sum(m.at[c, j] for j in parts[c] if j is not None and j < k)
+        ),
+        doc="u[c,k] = sum of a[c,j] over j < k: the answers follow from a",
+    )
     _want(m, given, target)
     m.cuts = pyo.ConstraintList(doc="rows that the model itself predicts otherwise")
     m.price = pyo.Objective(
@@ -283,16 +288,16 @@ def _want(m: Any, given: Given, target: Target) -> None:
     m.some = pyo.Constraint(expr=sum((m.label[k] for k in wanted), 0) == 1, doc="sum_k b[k] = 1")
     if values[0].shape[1] == 1:  # the second of two labels where the sum is positive
         low, high = (float(sum(end(v) for v in values)) for end in (np.min, np.max))
-        base = 0.0 if output.base is None else float(output.base[0])
+        constant = 0.0 if output.base is None else float(output.base[0])
         rows = {
-            0: lambda b: sums <= RELAXED * size + max(0.0, high + base) * (1 - b),
-            1: lambda b: sums >= -RELAXED * size + min(0.0, low + base) * (1 - b),
+            0: lambda b: sums <= RELAXED * size + max(0.0, high + constant) * (1 - b),
+            1: lambda b: sums >= -RELAXED * size + min(0.0, low + constant) * (1 - b),
         }
         m.wanted = pyo.Constraint(
             wanted, rule=lambda m, k: rows[k](m.label[k]), doc="the sum has the sign of the label"
         )
         return
-    names, base = given.names, output.base
+    labels, base = range(len(given.names)), output.base
 
     def largest(m: Any, k: int, j: int) -> Any:
         if j == k:
@@ -311,7 +316,7 @@ def _want(m: Any, given: Given, target: Target) -> None:
 
     m.wanted = pyo.Constraint(
         wanted,
-        range(len(names)),
+        labels,
         rule=largest,
         doc="s[k] - s[j] >= -e - M (1 - b[k]): no other label has a larger sum",
     )
