@@ -96,6 +96,8 @@ def counterfactual(
         The row, the target or a wish does not fit the model.
     Unsupported
         The model asks a column in two ways that have no common distance.
+    SolverFailure
+        The solver failed, or the model predicts the row that was found otherwise than its trees.
 
     Examples
     --------

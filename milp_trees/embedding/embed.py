@@ -116,7 +116,7 @@ def expected_size(formulation: Any, trees: Any) -> Any:
 
 
 def _automatic(trees: Any) -> str:
-    """Leaf boxes for a tree, log paths for ensembles; without boxes if rules have many conditions."""
+    """Leaf boxes for a tree, log paths for ensembles, paths if a rule list has too many boxes."""
     if not trees.single:
         return "log-paths"
     return "leaf-boxes" if trees.few_boxes() else "paths"

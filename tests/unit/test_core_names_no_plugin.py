@@ -33,6 +33,8 @@ ALLOWED = {
     ("estimators/survival.py", "survival"): "the default of a public parameter",
     ("estimators/trees.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees_cv.py", "accuracy"): "the default of a public parameter",
+    ("counterfactuals/answer.py", "weighted"): "the name of a norm",
+    ("counterfactuals/question.py", "weighted"): "the name of a norm",
     ("data/binarize.py", "precision"): "digits of a number",
     ("mip/linear/matrix.py", "cut"): "the name of added rows",
     ("methods/method.py", "enumerate"): "the stage of a run",
