@@ -214,8 +214,10 @@ class BuiltMethod(FormulationMethod):
 
     # -- the result ----------------------------------------------------------------------------------
 
-    def _better(self, run: Run) -> None:
-        """Trees of points are none of a changed model until its other variables have values."""
+    def _better(self, run: Run) -> Any:
+        # A tree is a point only of a model without other variables and without cuts to come.
+        assert isinstance(run, ChangedRun)
+        return super()._better(run) if self.built.complete and self._ours(run).all() else None
 
     def _keep(self, run: Run) -> None:
         """A model that the user changed is not kept for other problems."""

@@ -48,6 +48,12 @@ class ChangedRun(Run):
     def take(self, tree: Any) -> None:
         """Trees are not compared: the changed model says which point is the best."""
 
+    def offer(self, tree: Any, point: np.ndarray) -> None:
+        """Keep a feasible point if it is better than the incumbent."""
+        if self.objective(point) < self.incumbent_cost:
+            self.point, self.incumbent_cost = point, self.objective(point)
+            self.record(None, None)
+
 
 def linear_matrix(built: Built) -> MatrixModel:
     """The matrix of the whole model, or the sentence why it has none."""
