@@ -54,7 +54,7 @@ def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
 
 def test_a_refusal_to_export_names_the_formulation_once(tmp_path):
     problem = mt.Problem(
-        DATA, mt.Accuracy(constraints=(mt.tasks.Capacity("yes", at_most=1),)), mt.Trees(1)
+        DATA, mt.Accuracy(constraints=(mt.tasks.FeatureBudget(at_most=1),)), mt.Trees(1)
     )
     for formulation in "oct", "benders-oct":
         with pytest.raises(mt.errors.Unsupported) as message:
