@@ -79,10 +79,12 @@ def _sides(rows: Rows, z: Any, one: Input, reach: int) -> None:
     low, high = float(cells.low[span[0]]), float(cells.high[span[1]])
     if low > least:  # low - (low - least)(1 - z + m) <= x
         side = Sum([(low - least, z)], least).minus(Sum(expression=one.value))
-        rows.at_most_zero(side.minus(absent.times(low - least)) if reached else side)
+        side = side.minus(absent.times(low - least)) if reached else side
+        rows.at_most_zero(side.times(1 / cells.width))
     if high < most:  # x <= high + (most - high)(1 - z + m)
         side = Sum([(most - high, z)], -most).plus(Sum(expression=one.value))
-        rows.at_most_zero(side.minus(absent.times(most - high)) if reached else side)
+        side = side.minus(absent.times(most - high)) if reached else side
+        rows.at_most_zero(side.times(1 / cells.width))
 
 
 def _count_sides(count: Count, one: Input, reach: int) -> None:

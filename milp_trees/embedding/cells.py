@@ -59,6 +59,14 @@ class Cells:
         return self.holds != TEXT
 
     @property
+    def width(self) -> float:
+        """What rows of a column of numbers are divided by: the width of its bounds, or 1.
+
+        A solver's tolerance for rows is then relative to the width, as the margins are.
+        """
+        return max(1.0, float(self.high[-1] - self.low[0]))
+
+    @property
     def everything(self) -> int:
         """The set of all cells, and of a missing value if there may be one."""
         return (1 << self.n + self.missing) - 1

@@ -117,8 +117,9 @@ class LeafBoxes:
             if p[j] is not None and p[j] is not z[j]:
                 lower.append((least - low, p[j]))
                 upper.append((most - high, p[j]))
-        rows.at_most_zero(Sum(lower).minus(Sum(expression=one.value)))
-        rows.at_least_zero(Sum(upper).minus(Sum(expression=one.value)))
+        per = 1 / cells.width
+        rows.at_most_zero(Sum(lower).minus(Sum(expression=one.value)).times(per))
+        rows.at_least_zero(Sum(upper).minus(Sum(expression=one.value)).times(per))
 
     def _categories(
         self,
@@ -179,13 +180,13 @@ def _column_size(count: Count, trees: Trees, t: int, column: str) -> int:
         count.row(sum(bool(r & absent) for r in reaches) + width(one.missing))
     if one.value is not None:
         least, most = float(cells.low[0]), float(cells.high[-1])
-        terms = [0, 0]
+        terms, per = [0, 0], 1 / cells.width
         for r in reaches:
             span = cells.span(r)
             low, high = (least, most) if span is None else (cells.low[span[0]], cells.high[span[1]])
             both = bool(r & absent) and r != absent
-            terms[0] += counts(low) + (both and counts(least - low))
-            terms[1] += counts(high) + (both and counts(most - high))
+            terms[0] += counts(low * per) + (both and counts((least - low) * per))
+            terms[1] += counts(high * per) + (both and counts((most - high) * per))
         count.row(terms[0] + width(one.value))
         count.row(terms[1] + width(one.value))
     elif one.category:

@@ -183,10 +183,11 @@ def _link(b: Any, rows: Rows, column: str, one: Input) -> None:
     lower = Sum([(-s, v) for s, v in zip(steps, u, strict=True)], low[-1])
     if one.missing is not None:
         lower = lower.minus(Sum(expression=(low[-1] - low[0]) * one.missing))
-    rows.at_most_zero(lower.minus(Sum(expression=one.value)))
+    per = 1 / cells.width
+    rows.at_most_zero(lower.minus(Sum(expression=one.value)).times(per))
     rises = [high[k] - high[k - 1] for k in range(1, cells.n)]
     upper = Sum([(s, v) for s, v in zip(rises, u, strict=True)], -high[-1])
-    rows.at_most_zero(upper.minus(Sum(expression=-one.value)))
+    rows.at_most_zero(upper.minus(Sum(expression=-one.value)).times(per))
 
 
 def _cells_count(trees: Trees) -> Count:
@@ -204,8 +205,8 @@ def _cells_count(trees: Trees) -> Count:
         if n and one.missing is not None:
             count.row(1 + m)
         if n:
-            steps = sum(map(counts, cells.low[1:] - cells.low[:-1]))
-            rises = sum(map(counts, cells.high[1:] - cells.high[:-1]))
+            steps = sum(map(counts, (cells.low[1:] - cells.low[:-1]) / cells.width))
+            rises = sum(map(counts, (cells.high[1:] - cells.high[:-1]) / cells.width))
             count.row(steps + width(one.value) + m * bool(cells.low[-1] - cells.low[0]))
             count.row(rises + width(one.value))
     return count
