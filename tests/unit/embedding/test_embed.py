@@ -18,7 +18,7 @@ from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Job
 from milp_trees.models.nodes import Branch, Leaf
 
-FORMULATIONS = ("leaf-boxes", "strong-paths", "paths", "big-m")
+FORMULATIONS = ("leaf-boxes", "log-paths", "strong-paths", "paths", "big-m")
 ROOT = Path(__file__).parents[3]
 
 
