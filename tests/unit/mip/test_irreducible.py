@@ -15,7 +15,8 @@ from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limit, Limits
 from milp_trees.mip import irreducible
 from milp_trees.mip.conflicting_rows import conflicting_rows
-from milp_trees.mip.irreducible import farkas, irreducible_rows
+from milp_trees.mip.irreducible import irreducible_rows
+from milp_trees.mip.linear.farkas import farkas
 from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Status
