@@ -18,10 +18,11 @@ import numpy as np
 from milp_trees.common.errors import Unsupported
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Progress, Trace
+from milp_trees.mip.building import look_at_memory
 from milp_trees.mip.changed_run import GAP, ChangedRun, linear_matrix, part_of, with_integers
 from milp_trees.mip.formulation import Stage
 from milp_trees.mip.linear.matrix import MatrixModel
-from milp_trees.mip.method import FEASIBILITY, FormulationMethod, look_at_memory
+from milp_trees.mip.method import FEASIBILITY, FormulationMethod
 from milp_trees.mip.own_parts import changes
 from milp_trees.mip.reading_back import broken, read_back
 from milp_trees.mip.run import Run, _infeasible_says, _settings, _sizes, _total_nodes, solved
