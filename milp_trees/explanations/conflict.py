@@ -68,7 +68,7 @@ def smallest_conflict(ask: Feasibility, pool: Pool | None = None) -> Conflict | 
 
 
 def _hitting(ask: Feasibility, size: int) -> Iterator[tuple[int, ...]]:
-    """The sets of some size with a demand of every correction set, also of those found meanwhile."""
+    """The sets of some size with a demand of every correction set that is known by then."""
     for chosen in combinations(range(len(ask.demands)), size):
         if not any(needed.keeps(chosen) for needed in ask.witnesses):
             yield chosen

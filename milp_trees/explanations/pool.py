@@ -44,7 +44,7 @@ class Pool:
         self.rows = {i: rows for i, rows in self.rows.items() if rows}
 
     def draw(self, seed: int = 0) -> None:
-        """Look at random shapes, which are those of the limits of the problem or a little deeper."""
+        """Look at random shapes, as deep as the problem allows or one level deeper."""
         rng = np.random.default_rng(seed)
         everything = np.arange(self.data.n_rows)
         for at in range(SHAPES):
