@@ -58,7 +58,7 @@ class BendersOCT(TreeFormulation):
     name = "benders-oct"
     title = "BendersOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
-    changeable = frozenset({"leaves"})
+    changeable = frozenset({"side", "leaves"})
     zero_one = frozenset({"w", "h", "a"})
     sets_like = {"scored": "rows"}
     redundant = {

@@ -40,7 +40,7 @@ class Cut(TreeFormulation):
     name = "cut"
     title = "CUT (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
-    changeable = frozenset({"leaves"})
+    changeable = frozenset({"side", "leaves"})
     implied_integer = True
     zero_one = frozenset({"p", "q"})
     sets_like = {"scored": "rows", "passed": "nodes"}

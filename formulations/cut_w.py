@@ -38,7 +38,7 @@ class CutW(TreeFormulation):
     name = "cut-w"
     title = "CUT_W (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
-    changeable = frozenset({"leaves"})
+    changeable = frozenset({"side", "leaves"})
     implied_integer = True
     zero_one = frozenset({"p", "q"})
     sets_like = {"scored": "rows", "passed": "nodes"}

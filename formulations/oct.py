@@ -103,7 +103,7 @@ class OCT(TreeFormulation):
     name = "oct"
     title = "OCT (Bertsimas, Dunn)"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
-    changeable = frozenset({"leaves"})
+    changeable = frozenset({"side", "leaves"})
     zero_one = frozenset({"u"})
     tests_in = None
     other_sides = "rows below a threshold go left"

@@ -40,7 +40,7 @@ class OCTBinary(TreeFormulation):
     name = "oct-binary"
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
-    changeable = frozenset({"leaves"})
+    changeable = frozenset({"side", "leaves"})
     zero_one = frozenset({"u"})
     implied_integer = True
     redundant = parts.HIERARCHY
