@@ -29,6 +29,10 @@ COLOURS = ("red", "green", "blue")
 SIZES = ("s", "m", "l", "xl")
 
 
+class NoAnswer(AssertionError):
+    """A solver ended without a point that its model has, and not because there is none."""
+
+
 @dataclass(eq=False)
 class Case:
     """A model, a Pyomo model with variables for its columns, and these variables."""
@@ -216,7 +220,7 @@ def check(case: Case, formulation: str, solver: str, seconds: float = 60.0) -> C
     if answer.x is None:
         if answer.status.value == "infeasible":
             return None
-        raise AssertionError(f"{solver} gave no answer: {answer.message}")
+        raise NoAnswer(f"{solver} gave no answer: {answer.message}")
     matrix.load(answer.x)
     objective = float(pyo.value(host.goal))
     return Checked(case, block.audit(), objective, block)
