@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import DataError
 from milp_trees.embedding.inputs import Input
 from milp_trees.embedding.moving import moved_inside
 from milp_trees.embedding.reading import DAY
@@ -53,12 +52,7 @@ class Audit:
 
 def audited(block: Any, move: bool) -> Audit:
     """The audit of a block at the current solution of its model."""
-    try:
-        output, row = block.predicted(), block.row()
-    except ValueError as error:
-        raise DataError(
-            "The model has no solution yet: its variables have no values; solve it first."
-        ) from error
+    output, row = block.predicted(), block.row()
     found = prediction(block, row)
     if same(found, output):
         return Audit(row, found, output, True)

@@ -8,12 +8,17 @@ import numpy as np
 import pyomo.environ as pyo
 from pyomo.core.base.block import ScalarBlock
 
+from milp_trees.common.errors import DataError
 from milp_trees.embedding.inputs import held
 from milp_trees.embedding.rows import Size, linear
 from milp_trees.embedding.trees import Trees
 
 if TYPE_CHECKING:
     from milp_trees.embedding.audit import Audit
+
+
+#: What is said of a model whose variables have no values.
+UNSOLVED = "The model has no solution yet: its variables have no values; solve it first."
 
 
 class TreeBlock(ScalarBlock):  # type: ignore[misc]  # Pyomo has no types
@@ -55,11 +60,16 @@ class TreeBlock(ScalarBlock):  # type: ignore[misc]  # Pyomo has no types
             `another category` for one that no variable names. Dates are numbers of days since
             1970-01-01, ordered categories texts.
         """
-        return {column: held(one) for column, one in self._trees.inputs.items()}
+        try:
+            return {column: held(one) for column, one in self._trees.inputs.items()}
+        except ValueError as error:
+            raise DataError(UNSOLVED) from error
 
     def leaves(self) -> tuple[int, ...]:
         """The leaf of every tree in the current solution."""
         trees, out = self._trees, []
+        if all(leaf.value is None for leaf in self.leaf.values()):
+            raise DataError(UNSOLVED)
         for t, n in enumerate(trees.forest.n_leaves):
             values = [self.leaf[trees.key(t, leaf)].value or 0.0 for leaf in range(n)]
             out.append(int(np.argmax(values)))

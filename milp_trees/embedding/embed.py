@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError
@@ -82,8 +83,10 @@ def embed(
     from milp_trees.embedding.reading import read_forest
     from milp_trees.embedding.trees import Trees
 
-    if not tolerance > 0:
-        raise DataError(f"tolerance must be a positive number; got {tolerance!r}.")
+    if not isinstance(tolerance, Real) or not 0 < tolerance < 0.1:
+        raise DataError(
+            f"tolerance must be a number above 0 and below 0.1, such as 1e-6; got {tolerance!r}."
+        )
     forest = read_forest(model, columns)
     trees = Trees(forest, bind(forest, inputs, dict(bounds or {}), tolerance))
     return make_block(trees, chosen(formulation, trees))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from milp_trees.common.errors import DataError
@@ -13,6 +14,8 @@ from milp_trees.embedding.forest import NUMBER, ORDERED, TEXT, YES_NO, Forest
 
 #: A category that no question of a model names, for the row that is predicted.
 UNSEEN = "another category"
+#: Numbers of this size are infinite for solvers.
+INFINITE = 1e20
 #: The key of all categories that a model does not ask for.
 OTHER = None
 
@@ -77,6 +80,11 @@ def bind(
         raise DataError(
             f"inputs name the column {strange[0]!r}, which the model was not fitted on; its columns are {', '.join(forest.columns[:8])}."
         )
+    strange = [c for c in bounds if c not in inputs]
+    if strange:
+        raise DataError(
+            f"bounds name the column {strange[0]!r}, which inputs do not name; the columns there are {', '.join(map(str, list(inputs)[:8]))}."
+        )
     return {
         column: _bound(forest, column, inputs[column], bounds.get(column), tolerance)
         for column in forest.questions
@@ -94,7 +102,7 @@ def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: floa
         silent = [q for q in forest.questions[column] if q.value is not None and q.missing is None]
         if silent:
             raise DataError(
-                f"The column {column!r} has no answer for a missing value, because it had none when the model was fitted; give its value alone."
+                f"The column {column!r} has no answer for a missing value in this model: it had none when the model was fitted, or the model is one of scikit-learn, whose answers are not read; give its value alone."
             )
     holds = forest.holds(column)
     asked = [q for q in forest.questions[column] if q.value is not None]
@@ -163,9 +171,9 @@ def is_whole(value: Any) -> bool:
 
     if isinstance(value, (int, float)):
         return float(value).is_integer()
-    if not hasattr(value, "is_variable_type"):
+    if not hasattr(value, "is_variable_type") or not hasattr(value, "is_potentially_variable"):
         raise DataError(
-            f"{value!r} is no value of a column of numbers; give a Pyomo variable, a linear expression of variables, or a number."
+            f"{str(value)!r} is no value of a column of numbers; give a Pyomo variable, a linear expression of variables, or a number."
         )
     if value.is_variable_type():
         return bool(value.is_integer())
@@ -186,11 +194,23 @@ def bounds_of(column: str, value: Any, given: Any) -> tuple[float, float]:
     else:
         low, high = ExpressionBoundsVisitor().walk_expression(value)
     if given is not None:
+        if (
+            not isinstance(given, (tuple, list))
+            or not all(side is None or isinstance(side, Real) for side in given)
+            or len(given) != 2
+        ):
+            raise DataError(
+                f"The bounds of the column {column!r} are a pair of numbers (least, most); got {given!r}."
+            )
         low = max(low, -math.inf if given[0] is None else float(given[0]))
         high = min(high, math.inf if given[1] is None else float(given[1]))
     if not (math.isfinite(low) and math.isfinite(high)):
         raise DataError(
             f"The column {column!r} has no finite bounds; give its variable bounds, or bounds={{{column!r}: (least, most)}}."
+        )
+    if max(-low, high) >= INFINITE:
+        raise DataError(
+            f"The bounds of the column {column!r} reach from {low:g} to {high:g}, and solvers take numbers from {INFINITE:g} on as infinite; give narrower bounds."
         )
     if low > high:
         raise DataError(f"The bounds of the column {column!r} leave no value: {low:g} to {high:g}.")

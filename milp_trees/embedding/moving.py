@@ -61,6 +61,9 @@ def _clipped(block: Any, wanted: dict[str, tuple[float, float]]) -> str:
         if not (hasattr(variable, "is_variable_type") and variable.is_variable_type()):
             _restore(old)
             return f"The column {column!r} is an expression."
+        if variable.fixed:
+            _restore(old)
+            return f"The variable of the column {column!r} is fixed."
         old.append((variable, variable.value))
         variable.set_value(goal, skip_validation=True)
     if worst_violation(block.model()) > max(KEPT, worst):
@@ -111,6 +114,8 @@ def _pushed(block: Any, wanted: dict[str, tuple[float, float]]) -> str:
         coefs, constant = _coefficients(block._trees.inputs[column].value, place)
         if coefs is None:
             return f"The inputs cannot be moved: the column {column!r} is not linear in the variables of the model."
+        if not coefs.any() and not low <= constant <= high:
+            return f"The inputs cannot be moved: the column {column!r} is fixed outside of the leaf of the block."
         whole = 0.0 if block._trees.inputs[column].whole or low == high else 1.0
         rows += [[*(-coefs), whole], [*coefs, whole]]
         sides += [constant - low, high - constant]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.common.errors import DataError
+from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.data.dates import seconds
 from milp_trees.embedding.arrays import plain_labels, tree_of_arrays
@@ -59,9 +59,30 @@ def read_forest(model: Any, columns: Any = None) -> Forest:
     kind = type(model).__name__
     if "GradientBoosting" in kind:
         return read_boosted(model, columns)
-    from milp_trees.models.read_ensemble import read_ensemble
+    from milp_trees.models.read_ensemble import check_prunable, read_ensemble
 
+    try:
+        check_prunable(model)
+    except DataError as error:
+        raise _unread(model) from error
     return _of_ensemble(read_ensemble(model, columns), model)
+
+
+def _unread(model: Any) -> Exception:
+    """The error for a model that is not fitted, or not made of trees that are read here."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    kind = type(model).__name__
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return DataError(f"This {kind} is not fitted yet; call fit(X, y) first.")
+    except TypeError:  # no estimator at all, or a class
+        kind = "class" if isinstance(model, type) else kind
+    return Unsupported(
+        f"Models of the kind {kind} cannot be embedded; give a tree, a rule list, an ensemble, a result or a fitted estimator of this package, or a tree, forest, bagging or gradient boosting of scikit-learn."
+    )
 
 
 def _predictor(model: Any) -> Any:

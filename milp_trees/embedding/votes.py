@@ -40,7 +40,7 @@ def votes_size(trees: Trees) -> Size:
     if not output.actions or output.leaf_action is not None:
         return Size(0, 0, 0, 0)
     K, values = len(output.actions), output.leaf_values
-    if values[0].shape[1] == 1:
+    if K == 2 and values[0].shape[1] == 1:
         rows, nonzeros = 3, 2 + 2 * (1 + sum(int((v != 0).sum()) for v in values))
     else:
         pairs = [(k, j) for k in range(K) for j in range(K) if j != k]
@@ -66,7 +66,7 @@ def declare_votes(b: Any, trees: Trees) -> None:
     b.action = pyo.Var(labels, domain=pyo.Binary, doc="a[k] 1 for the class that is predicted")
     rows = Rows(b)
     rows.equal_zero(Sum([(1.0, b.action[k]) for k in labels], -1.0))
-    if values[0].shape[1] == 1:  # two classes by the sign of one sum
+    if K == 2 and values[0].shape[1] == 1:  # two classes by the sign of one sum
         total = [
             (float(values[t][leaf, 0]), b.leaf[trees.key(t, leaf)])
             for t, m in enumerate(counts)

@@ -310,8 +310,12 @@ def test_what_cannot_be_embedded_is_refused():
     with pytest.raises(DataError, match="whole numbers"):
         mt.embed(flag, {"f": m.y})
     X, y = np.arange(40.0).reshape(20, 2) % 7, np.arange(20.0)
-    with pytest.raises(DataError):
+    with pytest.raises(Unsupported, match="AdaBoostClassifier cannot be embedded"):
         mt.embed(AdaBoostClassifier(n_estimators=2).fit(X, y > 9), {})
+    with pytest.raises(Unsupported, match="str cannot be embedded"):
+        mt.embed("tree.json", {})
+    with pytest.raises(DataError, match="OptimalTreeClassifier is not fitted"):
+        mt.embed(mt.OptimalTreeClassifier(), {})
     sets = HistGradientBoostingRegressor(
         max_iter=1, categorical_features=[0], min_samples_leaf=2
     ).fit(X, y)
