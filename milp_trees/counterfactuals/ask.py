@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.common.errors import SolverFailure
+from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.common.limits import Limits
 from milp_trees.counterfactuals.answer import BOXES, Counterfactual
 from milp_trees.counterfactuals.boxes import nearest_box
@@ -15,6 +15,7 @@ from milp_trees.counterfactuals.columns import Column, Found
 from milp_trees.counterfactuals.given import Given
 from milp_trees.counterfactuals.question import Wishes, column_of, one_row
 from milp_trees.counterfactuals.target import of_action, target_of
+from milp_trees.data.checks import missing_in
 from milp_trees.results.result import Status
 
 if TYPE_CHECKING:
@@ -178,6 +179,11 @@ def columns_for(given: Given, frame: pd.DataFrame, data: Any, wishes: Wishes) ->
     """What the columns that a model asks for may hold."""
     wishes.check(list(frame.columns))
     table: Any = {} if data is None else given.table(data)
+    absent = [name for name in given.tests if missing_in(frame[name].to_numpy())[0]]
+    if absent and not given.single:
+        raise DataError(
+            f"The column {absent[0]!r} is missing in the row, and where the trees of a {type(given.model).__name__} send a missing value is not read from them; fill it in."
+        )
     return {
         name: column_of(name, asked, frame[name].to_numpy(), table.get(name), wishes)
         for name, asked in given.tests.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +112,8 @@ class Given:
         import pandas as pd
 
         numbered = list(frame.columns) == list(range(frame.shape[1]))
-        if numbered and not set(self.tests) <= set(map(str, frame.columns)):
+        known = self.tests if self.single else self.forest.columns
+        if numbered and not set(known) <= set(map(str, frame.columns)):
             frame = pd.DataFrame(self._columns(frame.to_numpy()))
         frame = frame.rename(columns=str)
         wanted = list(self.tests) if self.single else list(self.forest.columns)
@@ -120,6 +122,10 @@ class Given:
 
     def table(self, data: Any) -> dict[str, Any]:
         """The columns of data by their names."""
+        if isinstance(data, (str, Path)):
+            raise DataError(
+                f"data is a table of rows; got the text {str(data)!r}, so read the file first, as with pandas.read_csv."
+            )
         table = self._columns(as_pandas(data))
         names = table.columns if hasattr(table, "columns") else table
         out = {str(name): table[name] for name in names}

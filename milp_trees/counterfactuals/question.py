@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,17 @@ class Wishes:
             raise DataError(
                 "The norm 'weighted' needs weights={column: price of a change by 1}, and the other norms take none."
             )
-        prices = {str(c): fraction(w, f"the weight of {c}") for c, w in dict(weights or {}).items()}
+        for what, given in (
+            ("weights", weights or {}),
+            ("monotone", monotone),
+            ("bounds", bounds),
+            ("steps", steps),
+        ):
+            if not isinstance(given, Mapping):
+                raise DataError(
+                    f"{what} must map names of columns to what is wished of each, as {{'age': …}}; got {given!r}."
+                )
+        prices = {str(c): fraction(w, f"the weight of {c}") for c, w in (weights or {}).items()}
         for name, price in prices.items():
             if price < 0:
                 raise DataError(f"The weight of {name!r} is {float(price):g}; give 0 or more.")
@@ -85,18 +96,23 @@ class Wishes:
                 )
         fixed = [immutable] if isinstance(immutable, str) else immutable
         grids = {
-            str(c): None if not s else fraction(s, f"the step of {c}") for c, s in steps.items()
+            str(c): None if s is None else fraction(s, f"the step of {c}") for c, s in steps.items()
         }
         for name, step in grids.items():
             if step is not None and step < 0:
                 raise DataError(f"The step of {name!r} is negative; give a positive number.")
+        for name, pair in bounds.items():
+            if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+                raise DataError(
+                    f"The bounds of {name!r} are a pair (least, largest), None for no limit; got {pair!r}."
+                )
         return cls(
             norm,
             prices,
             frozenset(map(str, fixed)),
             {str(c): d for c, d in monotone.items()},
             {str(c): tuple(pair) for c, pair in bounds.items()},
-            grids,
+            {c: step or None for c, step in grids.items()},
             missing,
         )
 
@@ -112,7 +128,7 @@ class Wishes:
             for name in given:
                 if name not in names:
                     raise DataError(
-                        f"{what} names the column {name!r}, which there is not; the columns are {some(map(repr, names))}."
+                        f"{what} names the column {name!r}, and no column is called so; the columns are {some(map(repr, names))}."
                     )
 
     def price(self, name: str, span: Fraction) -> Fraction | None:
@@ -138,6 +154,10 @@ def one_row(row: Any) -> pd.DataFrame:
     """A row in any form as a DataFrame of one row, whose columns keep their types."""
     import pandas as pd
 
+    if isinstance(row, (str, Path)):
+        raise DataError(
+            f"The row is a mapping, a Series, a table of one row or an array; got the text {str(row)!r}, so read the file first, as with pandas.read_csv."
+        )
     row = as_pandas(row)
     if hasattr(row, "columns"):
         frame = row.reset_index(drop=True)
@@ -200,7 +220,13 @@ def _numbers(
     places, order, dated = [t.value for t in asked], asked[0].order, asked[0].dated
 
     def numbers(values: Any) -> np.ndarray:
-        return measured(values, places, order)
+        try:
+            return measured(values, places, order)
+        except (ValueError, TypeError) as error:
+            what = "times" if dated else "numbers"
+            raise DataError(
+                f"The column {name!r} holds {what}, and {values[0]!s} is given; give the value, the data and the bounds of this column as {what}."
+            ) from error
 
     there = not missing_in(own)[0]
     number = float(numbers(own)[0]) if there else None
@@ -215,6 +241,10 @@ def _numbers(
         ends = wishes.bounds[name]
         low = low if ends[0] is None else float(numbers(as_array([ends[0]]))[0])
         high = high if ends[1] is None else float(numbers(as_array([ends[1]]))[0])
+        if not low <= high:
+            raise DataError(
+                f"The bounds of the column {name!r} leave no value: {ends[0]} to {ends[1]}; give the least first."
+            )
     steady = name in wishes.immutable or (name in wishes.monotone and not there)
     if steady:
         low, high = (math.inf, -math.inf) if number is None else (number, number)
@@ -266,6 +296,11 @@ def _step(
 def _choices(
     name: str, tests: Sequence[BinaryFeature], own: Any, data: Any, wishes: Wishes
 ) -> Choices:
+    for what, given in (("bounds", wishes.bounds), ("steps", wishes.steps)):
+        if name in given:
+            raise DataError(
+                f"{what} are those of columns of numbers, and the column {name!r} holds categories, or yes and no; name it in immutable to keep its value."
+            )
     there = not missing_in(own)[0]
     value = own.tolist()[0] if there else None
     kept = [value]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -92,12 +94,17 @@ def target_of(
         The label is none of the model's, or the kind of target does not fit the model.
     """
     limits = [x for x in (at_least, at_most) if x is not None]
+    for x in limits:
+        if not isinstance(x, Real):
+            raise DataError(f"at_least and at_most are numbers; got {x!r}.")
     if names is None:
         if target is not None or not limits:
             raise DataError(
                 "This model predicts numbers; say with --at-least or --at-most which are wanted."
             )
-        if not all(np.isfinite(limits)) or (len(limits) == 2 and limits[0] > limits[1]):
+        if not all(math.isfinite(x) for x in limits) or (
+            len(limits) == 2 and limits[0] > limits[1]
+        ):
             raise DataError(
                 f"No number is at least {at_least} and at most {at_most}; give finite limits in this order."
             )

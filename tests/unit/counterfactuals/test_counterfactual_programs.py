@@ -14,6 +14,7 @@ from sklearn.ensemble import (
 )
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError
 from milp_trees.counterfactuals.ask import counterfactual
 
 NAMES = ["a", "b", "c"]
@@ -63,6 +64,22 @@ def test_the_nearest_row_of_an_ensemble_is_the_nearest_of_all_rows(kind):
         if least is not None:
             assert float(answer.bound) == pytest.approx(float(least), abs=1e-6)
             assert "claim of highs" in answer.verify()[-1]
+
+
+def test_a_row_with_a_missing_value_is_refused_where_the_answer_is_not_read():
+    """A tree of scikit-learn sends a missing value somewhere, so filling it in may be needless."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1])
+    with pytest.raises(DataError, match="'x0' is missing in the row"):
+        counterfactual(model, np.array([np.nan, 0.0]))
+
+
+def test_a_model_of_one_node_takes_an_array():
+    from sklearn.tree import DecisionTreeClassifier
+
+    found = counterfactual(DecisionTreeClassifier().fit([[0.0], [1.0]], [1, 1]), [0.0])
+    assert (found.status.value, found.prediction_before) == ("infeasible", 1)
 
 
 def test_a_tree_or_rule_list_has_the_same_answer_by_program_and_by_boxes():

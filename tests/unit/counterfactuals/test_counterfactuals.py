@@ -82,6 +82,14 @@ def test_an_open_side_begins_with_the_next_number_of_the_column():
     assert within.status.value == "infeasible"
 
 
+def test_a_step_of_zero_is_any_number_as_text_too():
+    for step in (0, "0", None):
+        found = counterfactual(
+            rules(), {"age": 45, "smoker": 1}, steps={"age": step}, immutable="smoker"
+        )
+        assert found.changes["to"].tolist() == [39.5]
+
+
 def test_the_weights_decide_which_column_changes():
     row = {"age": 45, "smoker": 1}
     for price, column in ((0.1, "age"), (1, "smoker")):
@@ -123,6 +131,16 @@ def test_numbers_are_asked_by_limits():
         ({"target": "medium"}, "no label 'medium'; its labels are 'low', 'high'"),
         ({"at_least": 1}, "chooses among labels"),
         ({"data": pd.DataFrame({"age": [1]})}, "no column 'smoker'"),
+        ({"data": "people.csv"}, "read the file first"),
+        ({"weights": [1], "norm": "weighted"}, "weights must map"),
+        ({"monotone": ["age"]}, "monotone must map"),
+        ({"bounds": {"age": 9}}, "pair"),
+        ({"bounds": {"age": (1, 2, 3)}}, "pair"),
+        ({"bounds": {"age": ("a", "b")}}, "holds numbers, and a is given"),
+        ({"bounds": {"age": (50, 20)}}, "leave no value"),
+        ({"bounds": {"age": (float("nan"), 20)}}, "leave no value"),
+        ({"bounds": {"smoker": (0, 0)}}, "immutable to keep"),
+        ({"at_most": "1"}, "are numbers"),
     ],
 )
 def test_a_wish_that_does_not_fit_is_refused_in_a_sentence(wishes, sentence):
@@ -137,6 +155,10 @@ def test_rows_and_models_that_have_no_answer_are_refused():
         counterfactual(rules(), {"age": 45})
     with pytest.raises(DataError, match="missing value"):
         counterfactual(rules(), {"age": None, "smoker": 1})
+    with pytest.raises(DataError, match="holds numbers, and old is given"):
+        counterfactual(rules(), {"age": "old", "smoker": 1})
+    with pytest.raises(DataError, match="read the file first"):
+        counterfactual(rules(), "new.csv")
     color = mt.BinaryFeature("age", "==", "old")
     two = mt.Tree(Branch(AGE, Leaf(0), Branch(color, Leaf(0), Leaf(1))), ("a", "b"))
     with pytest.raises(Unsupported, match="asked in two ways"):
