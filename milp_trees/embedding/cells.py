@@ -14,6 +14,9 @@ import numpy as np
 
 from milp_trees.embedding.forest import TEXT, Forest, Question, Split
 
+#: What rows of columns of real and of whole numbers are divided by at most.
+MOST_DIVISOR, MOST_DIVISOR_OF_WHOLE = 1e6, 1e4
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -62,9 +65,12 @@ class Cells:
     def width(self) -> float:
         """What rows of a column of numbers are divided by: the width of its bounds, or 1.
 
-        A solver's tolerance for rows is then relative to the width, as the margins are.
+        A solver's tolerance for rows is then relative to the width, as the margins are. Of very wide
+        columns it is less: whole numbers are told apart by one, and a solver drops the coefficient
+        of a variable that becomes too small.
         """
-        return max(1.0, float(self.high[-1] - self.low[0]))
+        most = MOST_DIVISOR if self.margin else MOST_DIVISOR_OF_WHOLE
+        return min(max(1.0, float(self.high[-1] - self.low[0])), most)
 
     @property
     def everything(self) -> int:

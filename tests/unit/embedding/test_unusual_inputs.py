@@ -2,6 +2,7 @@
 
 import pyomo.environ as pyo
 import pytest
+from pyomo.repn import generate_standard_repn
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -71,3 +72,21 @@ def test_a_fixed_input_is_not_moved():
     assert (m.x.value, m.y.value) == (3 + 1e-7, 1.0)
     assert (audit.predicted, audit.output) == ("yes", "no")
     assert "'x' is fixed outside" in audit.message
+
+
+@pytest.mark.parametrize(
+    "formulation", ["leaf-boxes", "log-paths", "strong-paths", "paths", "big-m"]
+)
+@pytest.mark.parametrize(("domain", "least"), [(pyo.Integers, 1e-4), (pyo.Reals, 1e-6)])
+def test_a_very_wide_column_stays_in_the_rows(formulation, domain, least):
+    """Solvers drop coefficients of 1e-9, and whole numbers are told apart by one."""
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(domain=domain, bounds=(0, 1e10)), pyo.Var(bounds=(-1, 1))
+    m.tree = mt.embed(tree(), {"x": m.x, "y": m.y}, formulation)
+    found = []
+    for row in m.tree.component_data_objects(pyo.Constraint):
+        held = generate_standard_repn(row.body)
+        pairs = zip(held.linear_coefs, held.linear_vars, strict=True)
+        found += [abs(c) for c, v in pairs if v is m.x]
+    assert found
+    assert min(found) >= least
