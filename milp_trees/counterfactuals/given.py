@@ -99,10 +99,14 @@ class Given:
         output = self.forest.output
         if output.leaf_action is not None:
             said: list[Any] = output.leaf_action.tolist()
-        elif self.names is not None:
-            said = output.leaf_values[0].argmax(axis=1).tolist()
         else:
-            said = (output.leaf_values[0] + output.base)[:, 0].tolist()
+            sums = output.leaf_values[0] + (0.0 if output.base is None else output.base)
+            if self.names is None:
+                said = sums[:, 0].tolist()
+            elif sums.shape[1] == 1:  # two labels by the sign of one sum
+                said = (sums[:, 0] > 0).astype(int).tolist()
+            else:
+                said = sums.argmax(axis=1).tolist()
         return frozenset(k for k, one in enumerate(said) if target.wants(one))
 
     # -- rows --------------------------------------------------------------------------------------

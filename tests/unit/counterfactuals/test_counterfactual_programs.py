@@ -9,6 +9,7 @@ import pytest
 from counterfactual_cases import Case
 from sklearn.ensemble import (
     GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -73,6 +74,16 @@ def test_a_row_with_a_missing_value_is_refused_where_the_answer_is_not_read():
     model = DecisionTreeClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1])
     with pytest.raises(DataError, match="'x0' is missing in the row"):
         counterfactual(model, np.array([np.nan, 0.0]))
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
+def test_boosting_of_one_tree_chooses_by_the_sign_of_its_sum(kind):
+    size = "n_estimators" if kind is GradientBoostingClassifier else "max_iter"
+    X = np.repeat(np.arange(2.0), 20)[:, None]
+    model = kind(**{size: 1}, learning_rate=1.0).fit(X, np.repeat([0, 1], 20))
+    found = counterfactual(model, np.array([0.0]), data=X)
+    assert (found.prediction_before, found.prediction, found.distance) == (0, 1, 1.0)
+    assert counterfactual(model, np.array([1.0]), 1, data=X).distance == 0
 
 
 def test_a_model_of_one_node_takes_an_array():
