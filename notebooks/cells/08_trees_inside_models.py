@@ -243,15 +243,15 @@ ward.assign(
         """
 ## 5 How large, and how exact
 
-A single tree is embedded by one multiplier per leaf, and its relaxation is the convex hull of the leaves. Ensembles share one ordered binary per distinct threshold. The page
-[Trees inside models](../docs/guide/embedding.md) has the formulas, and what is told apart at a threshold.
+A single tree is embedded by one multiplier per leaf, and its relaxation is the convex hull of the leaves. The trees of an ensemble share the thresholds of a column: one ordered binary for each of them, or,
+in the default `log-paths`, the binary digits of the interval between them. The page [Formulations of embedded models](../docs/reference/embeddings.md) has the rows, and what is told apart at a threshold.
 """,
     ),
     (
         "code",
         """
 sizes = {}
-for formulation in ("paths", "strong-paths", "big-m", "leaf-boxes"):
+for formulation in ("log-paths", "strong-paths", "paths", "big-m", "leaf-boxes"):
     one = pyo.ConcreteModel()
     one.x = pyo.Var(names, bounds=(0, 1))
     one.forest = mt.embed(pruned, {n: one.x[n] for n in names}, formulation)
