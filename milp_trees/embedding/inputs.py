@@ -10,7 +10,7 @@ from typing import Any
 
 from milp_trees.common.errors import DataError
 from milp_trees.embedding.cells import Cells, categories, intervals
-from milp_trees.embedding.forest import NUMBER, ORDERED, TEXT, YES_NO, Forest
+from milp_trees.embedding.forest import DATE, NUMBER, ORDERED, TEXT, YES_NO, Forest
 
 #: A category that no question of a model names, for the row that is predicted.
 UNSEEN = "another category"
@@ -99,6 +99,7 @@ def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: floa
             f"The column {column!r} is given no value; give a variable, an expression or a number, also where the value may be missing."
         )
     if missing is not None:
+        _binary(column, missing)
         silent = [q for q in forest.questions[column] if q.value is not None and q.missing is None]
         if silent:
             raise DataError(
@@ -119,6 +120,10 @@ def _bound(forest: Forest, column: str, given: Any, bounds: Any, tolerance: floa
         if value not in order:
             raise DataError(f"The column {column!r} has no category {value!r}.")
         value = order.index(value)
+    if holds == DATE and not isinstance(value, (int, float)) and not hasattr(value, "is_fixed"):
+        raise DataError(
+            f"The column {column!r} holds dates; give the number of days since 1970-01-01, as a variable, an expression or a number."
+        )
     whole = is_whole(value)
     if holds in (YES_NO, ORDERED) and not whole:
         what = "its values are 0 and 1" if holds == YES_NO else "its values are places in the order"
@@ -148,12 +153,13 @@ def _categorical(column: str, given: Any, asked: list[str], missing: Any) -> Inp
     """A column of categories: a mapping to 0/1 variables, or the text of one category."""
     if isinstance(given, str):
         given = {given: 1}
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not given:
         raise DataError(
             f"The column {column!r} holds categories; give a mapping of each category to a 0/1 variable, such as {{{asked[0]!r}: m.first, None: m.other}}, where None stands for all others."
         )
     held: dict[Any, Any] = {}
     for name, variable in given.items():
+        _binary(column, variable)
         key = str(name) if name is not None and str(name) in asked else OTHER
         held[key] = held[key] + variable if key in held else variable
     names = [
@@ -162,6 +168,16 @@ def _categorical(column: str, given: Any, asked: list[str], missing: Any) -> Inp
     ]
     cells = categories(column, names, missing is not None)
     return Input(cells, category=held, given=dict(given), missing=missing)
+
+
+def _binary(column: str, variable: Any) -> None:
+    """Raise DataError if a category or a missing value is told by a variable other than 0/1."""
+    if getattr(variable, "is_variable_type", lambda: False)():
+        low, high = variable.bounds
+        if not variable.is_integer() or low is None or high is None or low < 0 or high > 1:
+            raise DataError(
+                f"The variable {variable.name} tells a category or a missing value of the column {column!r}; declare it as Binary."
+            )
 
 
 def is_whole(value: Any) -> bool:

@@ -56,7 +56,7 @@ def read_ensemble(
     names = column_names(model, columns, n_columns)
     if getattr(model, "n_outputs_", 1) != 1:
         raise DataError(
-            f"{kind} predicts {model.n_outputs_} outputs; ensembles with one output can be pruned."
+            f"{kind} predicts {model.n_outputs_} outputs; fit a model for each of them and give one."
         )
     classes = (
         None

@@ -90,3 +90,21 @@ def test_a_very_wide_column_stays_in_the_rows(formulation, domain, least):
         found += [abs(c) for c, v in pairs if v is m.x]
     assert found
     assert min(found) >= least
+
+
+def test_categories_and_dates_have_a_form_of_their_own():
+    """Categories need 0/1 variables, and dates are numbers of days."""
+    m = pyo.ConcreteModel()
+    m.n, m.gone = pyo.Var(domain=pyo.Integers, bounds=(0, 5)), pyo.Var(bounds=(0, 1))
+    color = mt.Tree(Branch(mt.BinaryFeature("c", "==", "red", "no"), Leaf(0), Leaf(1)), (0, 1))
+    for given in ({}, m.n, 3):
+        with pytest.raises(DataError, match="give a mapping"):
+            mt.embed(color, {"c": given})
+    for given in ({"red": m.n}, {"red": m.gone}, ("red", m.gone)):
+        with pytest.raises(DataError, match="as Binary"):
+            mt.embed(color, {"c": given})
+    day = mt.Tree(Branch(mt.BinaryFeature("d", "<=", "2021-01-05"), Leaf(0), Leaf(1)), (0, 1))
+    with pytest.raises(DataError, match="number of days"):
+        mt.embed(day, {"d": "2021-01-06"})
+    m.day = mt.embed(day, {"d": 18633})
+    assert m.day._trees.inputs["d"].cells.n == 1
