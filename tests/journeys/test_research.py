@@ -72,9 +72,10 @@ def test_ask_whether_a_matrix_is_totally_unimodular(done):
 
 
 def test_change_a_model_in_pyomo(done):
-    names = done(11).names
-    assert names["tree"].root.test.column != "petal length (cm)"
-    assert names["problem"].value(names["tree"]).number >= 50
+    result = done(11).names["result"]
+    assert result.tree.root.test.column != "petal length (cm)"
+    assert result.value.number >= 50
+    assert result.changed.optimal
 
 
 def test_a_section_that_is_not_there_is_noticed(done):
