@@ -86,7 +86,7 @@ def why_not(
         if found.nearest is not None:
             typer.echo(f"\n{found.nearest.predictor.to_text()}")
     write(found.to_json(), out, as_json)
-    if found.result.limit is Limit.INTERRUPTED:
+    if found.limit is Limit.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     if found.result.predictor is None and found.result.status is not Status.INFEASIBLE:
         raise typer.Exit(NO_MODEL)

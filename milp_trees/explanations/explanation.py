@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.common.limits import Limits
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.explanations.conflict import Conflict, smallest_conflict
 from milp_trees.explanations.demands import Demand, Demands
 from milp_trees.explanations.feasible import PATIENCE, TIMES, Feasibility
@@ -48,6 +48,9 @@ class Explanation:
         Time of everything, without the first answer.
     runs : int
         Number of searches, without the first answer.
+    limit : Limit or None
+        `Limit.INTERRUPTED` if Ctrl-C ended the first answer or the questions that follow it; what
+        was found by then is kept.
     """
 
     result: Result
@@ -57,6 +60,7 @@ class Explanation:
     nearest: Nearest | None
     seconds: float
     runs: int
+    limit: Limit | None = None
 
     @property
     def conflict(self) -> tuple[Demand, ...]:
@@ -172,22 +176,27 @@ def explain(problem: Problem, limits: Limits, result: Result | None = None) -> E
     if result is None:
         result = answer(replace(problem, question=Best()), None, limits)
         limits = limits.after(result.seconds)
-    clock = Clock()
-    ask, pool = questions(result, limits)
-    found, changes, near = None, [], None
-    if result.status is Status.INFEASIBLE:
-        found = smallest_conflict(ask, pool)
-        changes = [loosened(ask, at) for at in (found.members if found else ())]
-        near = nearest(ask, changes) if found else None
-    demands = ask.demands.all
-    return Explanation(result, demands, found, tuple(changes), near, clock.seconds, ask.runs)
+    clock, demands = Clock(), Demands(result.problem)
+    ask = Feasibility(demands, limits)
+    limit = result.limit if result.limit is Limit.INTERRUPTED else None
+    found, near = None, None
+    changes: list[Loosened] = []
+    try:
+        if result.status is Status.INFEASIBLE:
+            found = smallest_conflict(ask, _begin(ask, result))
+            for at in found.members if found else ():
+                changes.append(loosened(ask, at))
+            near = nearest(ask, changes) if found else None
+    except KeyboardInterrupt:  # between two searches, which have their own answer to it
+        ask.interrupted = True
+    if ask.interrupted:
+        limit = Limit.INTERRUPTED
+    parts = found, tuple(changes), near, clock.seconds, ask.runs, limit
+    return Explanation(result, demands.all, *parts)
 
 
-def questions(result: Result, limits: Limits) -> tuple[Feasibility, Pool | None]:
-    """The questions about the demands of a result's problem, with what is known from it."""
-    ask = Feasibility(Demands(result.problem), limits)
-    if result.status is not Status.INFEASIBLE:
-        return ask, None
+def _begin(ask: Feasibility, result: Result) -> Pool | None:
+    """Tell the questions what is known from the answer that nothing is feasible."""
     ask.patience = max(PATIENCE, TIMES * result.seconds)
     everything = range(len(ask.demands))
     ask.rule_out(everything, {}, result.certificate.proved_by or result.method)
@@ -195,7 +204,7 @@ def questions(result: Result, limits: Limits) -> tuple[Feasibility, Pool | None]
     pool = pool_of(ask)
     if pool is not None:
         pool.draw()
-    return ask, pool
+    return pool
 
 
 def _actions(problem: Problem) -> tuple[Any, ...]:

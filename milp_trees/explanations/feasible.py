@@ -103,6 +103,8 @@ class Feasibility:
         self.witnesses: list[Needed] = []
         self.proven: list[Proven] = []
         self.runs = 0
+        #: Whether Ctrl-C ended a search, and with it all questions.
+        self.interrupted = False
         self.levels = demands.problem.space.levels or 0
         #: Most seconds for one search among models that are larger than the problem allows.
         self.patience = PATIENCE
@@ -242,9 +244,13 @@ class Feasibility:
             return point.incumbent is not None
 
         result = answer(problem, None, replace(self.limits, time=seconds), progress=found)
-        if result.limit is Limit.INTERRUPTED:  # Ctrl-C ends all questions, not one
-            self.deadline = Deadline.after(0.0)
+        self.heed(result)
         return result
+
+    def heed(self, result: Result) -> None:
+        """Ctrl-C ends all questions, not one."""
+        if result.limit is Limit.INTERRUPTED:
+            self.interrupted, self.deadline = True, Deadline.after(0.0)
 
 
 def _bounds(problem: Problem, limit: str | None) -> bool:

@@ -100,6 +100,7 @@ def _best(ask: Feasibility, given_up: tuple[int, ...], tree: Any) -> Nearest:
         allowed = demands.keeping(everything - (set(given_up) - set(levels)), levels)
         if allowed.space.is_bounded or not problem.space.is_bounded:
             result = answer(allowed, None, replace(ask.limits, time=left), start=tree)
+            ask.heed(result)
             found = result.predictor
             if result.status in (Status.OPTIMAL, Status.FEASIBLE) and found is not None:
                 tree, needed, best = found, demands.needed(found), result.optimal

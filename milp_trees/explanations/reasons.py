@@ -42,6 +42,8 @@ def with_reasons(result: Result, limits: Limits) -> Result:
         if not found.demands:
             return result
         message = found.to_text()
+    except KeyboardInterrupt:  # the answer stands
+        message = "Which constraints conflict was not found: interrupted."
     except Exception as error:
         message = f"Which constraints conflict was not found: {type(error).__name__}: {error}"
     return replace(result, message=f"{result.message}\n{message}".strip())

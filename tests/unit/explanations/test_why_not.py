@@ -9,8 +9,8 @@ import pytest
 from cli_cases import run
 
 import milp_trees as mt
-from milp_trees.common.limits import Limits
-from milp_trees.explanations import reasons
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.explanations import explanation, reasons
 from milp_trees.explanations.demands import Demands
 from milp_trees.explanations.explanation import explain
 from milp_trees.models.tree import Tree
@@ -189,3 +189,26 @@ def test_the_command_says_it_and_its_json_holds_it(tmp_path):
     stored = json.loads(run("why-not", str(table), "--depth", "1", *limits, "--json").stdout)
     assert [one["parameter"] for one in stored["conflict"]["members"]] == ["at_most", "at_least"]
     assert stored["nearest"]["predictor"]["kind"] == "tree"
+
+
+def test_an_interrupt_ends_the_reasons_only(monkeypatch):
+    """Ctrl-C between two searches keeps the answer, and what was found by then."""
+    limits = [T.Capacity(1, at_least=3), T.Capacity(1, at_most=1)]
+    data = mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 0, 1])
+    problem = mt.Problem(data, mt.Accuracy(constraints=limits), mt.Trees(1))
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(explanation, "nearest", interrupted)
+        why = mt.why_not(problem)
+        assert (len(why.conflict), len(why.changes), why.nearest) == (2, 2, None)
+        assert why.limit is Limit.INTERRUPTED
+        result = mt.solve(problem)
+        assert (result.status.value, result.limit) == ("infeasible", None)
+        assert result.message.startswith("Conflict: no tree keeps together capacity")
+    monkeypatch.setattr(explanation, "Demands", interrupted)
+    result = mt.solve(problem)
+    assert result.status.value == "infeasible"
+    assert "not found: interrupted" in result.message
