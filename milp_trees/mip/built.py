@@ -15,7 +15,7 @@ import numpy as np
 
 from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.common.limits import Limits
-from milp_trees.mip.built_tests import BuiltTest, ModelTests, row_places
+from milp_trees.mip.built_tests import BuiltTest, ModelTests, place_of, row_places
 from milp_trees.mip.reading_back import Reading, broken, read_back
 from milp_trees.mip.whole_models import others_that_hold
 from milp_trees.problems.problem import Problem
@@ -199,11 +199,9 @@ class Built:
             There is no such row.
         """
         places = self._rows
-        if isinstance(row, (int, np.integer)):
-            if not 0 <= row < len(places):
-                raise DataError(f"The dataset has the rows 0 to {len(places) - 1}; got {int(row)}.")
-            return int(places[row])
-        return [self.rows_of(int(i)) for i in row]
+        if isinstance(row, Iterable) and not isinstance(row, str):
+            return [place_of(places, i) for i in row]
+        return place_of(places, row)
 
     def node(self, *path: str) -> int:
         """The index of a node of the full tree, by the way from the root.
@@ -281,10 +279,14 @@ class Built:
         Raises
         ------
         DataError
-            The tree does not keep the limits of the problem.
+            The tree does not keep the limits of the problem, or is no model.
         Unsupported
             The tree is none of the model.
         """
+        if not hasattr(tree, "routes"):
+            raise DataError(
+                f"A start is a model of the problem's space, such as mt.solve(problem).tree; got {type(tree).__name__}."
+            )
         wrong = self.problem.violations(tree)
         if wrong:
             raise DataError(f"The tree is none of the problem: {wrong[0]}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.common.errors import UnknownName, Unsupported
+from milp_trees.common.errors import DataError, UnknownName, Unsupported
 from milp_trees.common.registering.spelling import hint
 from milp_trees.tasks.grouping import packed
 from milp_trees.tasks.views import CostMatrix, LeafSums
@@ -174,3 +174,14 @@ def row_places(problem: Problem, view: Any) -> np.ndarray:
     for i in np.flatnonzero(places < 0).tolist():
         places[i] = known[words[i].tobytes()]
     return places
+
+
+def place_of(places: np.ndarray, row: Any) -> int:
+    """The row of a view of one row of the dataset."""
+    if isinstance(row, (bool, np.bool_)) or not isinstance(row, (int, np.integer)):
+        raise DataError(
+            f"Rows are asked for by their numbers, such as np.flatnonzero(mask) for those of a mask; got {row!r}."
+        )
+    if not 0 <= row < len(places):
+        raise DataError(f"The dataset has the rows 0 to {len(places) - 1}; got {int(row)}.")
+    return int(places[row])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from milp_trees.common.errors import DataError
 from milp_trees.mip.linear.claims import violation
 from milp_trees.mip.linear.names import safe_names
 
@@ -314,14 +315,25 @@ def compile_with_fixed(m: Any) -> MatrixModel:
     """The matrix of a model in which a fixed variable is a column whose bounds are its value.
 
     Pyomo's standard form puts the value of a fixed variable into the rows.
+
+    Raises
+    ------
+    DataError
+        A constraint has no variables, and does not hold.
     """
     import pyomo.environ as pyo
+    from pyomo.common.errors import InfeasibleConstraintException
 
     fixed = [v for v in m.component_data_objects(pyo.Var, active=True) if v.fixed]
     for v in fixed:
         v.fixed = False
     try:
         model = compile_model(m)
+    except InfeasibleConstraintException as why:
+        name = str(why).partition("'")[2].rstrip("'")
+        raise DataError(
+            f"No values satisfy the constraint {name}, in which no variable has a coefficient other than 0; correct it or take it away."
+        ) from None
     finally:
         for v in fixed:
             v.fixed = True

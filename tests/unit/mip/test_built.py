@@ -335,6 +335,11 @@ def test_a_wrong_name_is_told():
         built.test("young")
     with pytest.raises(UnknownName, match="Its columns are age, b"):
         built.tests_of("agee")
+    for rows in (np.array([True, False]), [True], 1.0, "1"):
+        with pytest.raises(DataError, match="asked for by their numbers"):
+            built.rows_of(rows)
+    with pytest.raises(DataError, match="got str"):
+        built.start("a tree")
     with pytest.raises(DataError, match="rows 0 to 2; got 3"):
         built.rows_of(3)
     assert (built.node(), built.leaf("left", "right"), built.leaves) == (1, 5, [4, 5, 6, 7])
@@ -398,6 +403,15 @@ def test_flows_that_a_constraint_counts_are_whole():
     result = mt.solve(built)
     assert result.changed.kept
     assert result.value == mt.solve(problem).value
+
+
+def test_a_constraint_without_variables_is_named():
+    problem, _ = drawn(3)
+    built = mt.build("flow-oct", problem)
+    built.model.never = pyo.Constraint(expr=0 * built.model.b[1, 0] >= 2)
+    for ask in (mt.solve, mt.Built.why_infeasible, mt.Built.decode):
+        with pytest.raises(DataError, match="constraint never, in which no variable"):
+            ask(built)
 
 
 def test_a_constraint_on_what_no_tree_decides_is_told():
