@@ -129,7 +129,8 @@ class Rounding:
         run = self.run
         if run.matrix.violation(x) <= FEASIBILITY:
             run.matrix.load(run.matrix.rounded(x))
-            yield run.view.canonical(self.formulation.decode(run.m))
+            # Models with a test in every node hold small trees as larger ones.
+            yield self.space.simplify(self.formulation.decode(run.m), run.view)
         weights = self.formulation.weights_of_tests(run.m)
         if weights is not None and run.view.n_features:
             first = weights[1]
@@ -181,7 +182,7 @@ class Rounding:
 
     def _subtree(self, rows: np.ndarray, levels: int, leaves: int | None) -> Node | None:
         """The best tree of some rows; None if there is none."""
-        if not len(rows) or self._engine is None:
+        if not len(rows) or self._engine is None or (leaves is not None and leaves < 1):
             return None
         problem = self._part(rows, levels, leaves)
         tree = self._engine.search(problem, Limits(time=FIRST), None, None).tree

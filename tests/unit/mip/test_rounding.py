@@ -149,3 +149,20 @@ def test_values_of_other_nodes_are_found_by_the_suite():
     check_every_tree_can_be_encoded(FlowOCT(), noise(12, 3))
     with pytest.raises(AssertionError, match="of node 2 has the value 0, the others 1"):
         check_every_tree_can_be_encoded(NextNode(), noise(12, 3))
+
+
+@pytest.mark.parametrize(("name", "most"), [("bin-oct", 1), ("bin-oct", 2), ("flow-oct", 1)])
+def test_points_of_trees_with_few_leaves(name, most):
+    """A point may hold more nodes than leaves are allowed: tests in all nodes, or at the root."""
+    data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 0, 1, 1])
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(3, max_leaf_nodes=most))
+    run = run_of(registry.formulation(name), problem)
+    best = mt.solve(problem, "enumerate").tree
+    registry.formulation(name).encode(problem.space.simplify(best, run.view), run.m)
+    point = run.matrix.values()
+    rounding = Rounding(registry.formulation(name), run)
+    assert rounding(point) is not None
+    assert (run.incumbent.n_leaves, run.incumbent_cost) == (most, 4 - 2 * most)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        assert rounding(run.matrix.lower + rng.random(run.matrix.n_variables)) is None
