@@ -21,6 +21,7 @@ from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status
 from milp_trees.solving.solve import answer
 from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -263,9 +264,12 @@ def most_levels(problem: Problem) -> int:
 
     A tree has a row in every leaf, and asks no feature twice on a path; so has a rule list.
     """
-    space, view = problem.space, problem.presolved_view()
-    rows = int(problem.dataset.total_rows)
-    leaves = min(int(view.n_rows), max(1, rows // max(1, space.least_rows)))
+    space, data = problem.space, problem.dataset
+    kinds: list[int] = [data.n_rows, data.n_features]
+    if problem.task.offers(CostMatrix) or problem.task.offers(LeafSums):
+        view = problem.presolved_view()
+        kinds = [int(view.n_rows), int(view.n_features)]
+    leaves = min(kinds[0], max(1, int(data.total_rows) // max(1, space.least_rows)))
     if space.most_leaves is not None:
         leaves = min(leaves, space.most_leaves)
-    return max(0, min(leaves - 1, int(view.n_features)))
+    return max(0, min(leaves - 1, kinds[1]))

@@ -11,6 +11,8 @@ from milp_trees.results.result import Result, Status
 
 #: Largest share of the time limit of a run, and most seconds, for the reasons.
 SHARE, MOST = 0.25, 10.0
+#: Questions that have no answer only if no model is feasible: they do not limit models themselves.
+ASKED = frozenset({"best", "front", "near-best"})
 
 
 def with_reasons(result: Result, limits: Limits) -> Result:
@@ -31,7 +33,11 @@ def with_reasons(result: Result, limits: Limits) -> Result:
     Result
     """
     stopped = result.limit is not None and result.limit.by_user
-    if result.status is not Status.INFEASIBLE or result.problem.question.name != "best" or stopped:
+    if (
+        result.status is not Status.INFEASIBLE
+        or result.problem.question.name not in ASKED
+        or stopped
+    ):
         return result
     seconds = MOST
     if limits.time is not None:

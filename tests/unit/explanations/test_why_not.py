@@ -14,6 +14,7 @@ from milp_trees.explanations import explanation, reasons
 from milp_trees.explanations.demands import Demands
 from milp_trees.explanations.explanation import explain
 from milp_trees.models.tree import Tree
+from milp_trees.problems.questions import Best, BySize, Front, NearBest
 from milp_trees.testing.generate import all_trees
 
 T = mt.tasks
@@ -212,3 +213,16 @@ def test_an_interrupt_ends_the_reasons_only(monkeypatch):
     result = mt.solve(problem)
     assert result.status.value == "infeasible"
     assert "not found: interrupted" in result.message
+
+
+def test_questions_and_tasks_without_views_of_costs_have_reasons_too():
+    data = mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 0, 1])
+    space = mt.Trees(1, min_samples_leaf=5)
+    asked = (Best(), Front(against=T.Capacity(1)), NearBest(slack=1))
+    problems = [mt.Problem(data, mt.Accuracy(), space, question) for question in asked]
+    for problem in [*problems, mt.Problem(data, T.F1(), space), mt.Problem(data, T.AUC(), space)]:
+        message = mt.solve(problem).message
+        assert "no tree keeps min_samples_leaf 5" in message
+        assert "min_samples_leaf from 5 to 4" in message
+    sizes = mt.Problem(data, mt.Accuracy(), space, BySize(1))
+    assert "Conflict" not in mt.solve(sizes).message  # its limit on leaves is none of the problem's
