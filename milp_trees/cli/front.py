@@ -66,6 +66,7 @@ def front(
     as_json: Json = False,
 ) -> None:
     """Find the Pareto front: all best compromises between the coordinates of a task."""
+    from milp_trees.explanations.reasons import with_reasons
     from milp_trees.problems.questions import Front
     from milp_trees.solving.attempt import default_method
     from milp_trees.solving.solve import answer
@@ -95,6 +96,7 @@ def front(
             test_data=test_data,
             progress=live.point,
         )
+        result = with_reasons(result, limits)
     if plot is not None and result.solutions:
         from milp_trees.studies.figures.front import plot_front
 
