@@ -228,7 +228,9 @@ class BuiltMethod(FormulationMethod):
         tree, wrong, note = None, "", ""
         if run.point is not None:
             with run.clock("decode"):
-                read = [read_back(one, run.matrix, run.point) for one in self.built.parts]
+                what = run.changes
+                priced = what is not None and what.other_costs and not what.loosened
+                read = [read_back(one, run.matrix, run.point, priced) for one in self.built.parts]
             tree, note = read[0].predictor, read[0].note
             wrong, costs = next((r.wrong for r in read if r.wrong), ""), self._dearer(run, tree)
             if run.changes is not None and run.changes.loosened:

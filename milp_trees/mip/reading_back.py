@@ -63,11 +63,12 @@ class Reading:
     note: str = ""
 
 
-def read_back(built: Modelled, matrix: MatrixModel, x: np.ndarray) -> Reading:
+def read_back(built: Modelled, matrix: MatrixModel, x: np.ndarray, priced: bool = False) -> Reading:
     """The tree of a point, in the simplest form that keeps the changed model.
 
     Parts of the tree that no row reaches are left out, unless a constraint of the user asks for
-    them. The model has the values of the point afterwards.
+    them. The model has the values of the point afterwards. With `priced` the tree must also have
+    the objective of the point, or a better one.
     """
     matrix.load(x)
     problem, view = built.problem, built.view
@@ -83,6 +84,8 @@ def read_back(built: Modelled, matrix: MatrixModel, x: np.ndarray) -> Reading:
         again = matrix.values()
         matrix.load(x)
         wrong = broken(matrix, again)
+        if priced and not wrong:
+            wrong = _dearer(matrix, x, again)
         if wrong:
             continue
         if tree is raw and problem.violations(raw) and not problem.violations(simple):
@@ -97,6 +100,14 @@ def read_back(built: Modelled, matrix: MatrixModel, x: np.ndarray) -> Reading:
         f"The solution keeps your changes, but the {problem.space.noun} that it describes does not when it is written into the model again: {wrong[0]} "
         f"A constraint or objective of yours uses variables that do not follow from the {problem.space.noun}, such as those of a split that sends all rows to one side; use others, or exclude such splits.",
     )
+
+
+def _dearer(matrix: MatrixModel, x: np.ndarray, again: np.ndarray) -> tuple[str, ...]:
+    """A sentence if the objective of the second point is worse than that of the first."""
+    claimed, actual = matrix.objective(x), matrix.objective(again)
+    if actual <= claimed + TOLERANCE * max(1.0, abs(claimed)):
+        return ()
+    return (f"The objective is {claimed:.9g} in the solution and {actual:.9g} then.",)
 
 
 def broken(matrix: MatrixModel, x: np.ndarray) -> tuple[str, ...]:

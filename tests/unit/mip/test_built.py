@@ -478,3 +478,17 @@ def test_solvers_of_pyomo_and_what_they_leave(tmp_path):
         mt.solve(built, "flow-oct@highs")
     with pytest.raises(DataError, match="solve the problem itself"):
         mt.solve(built, proof=tmp_path / "proof")
+
+
+def test_an_objective_that_no_tree_has_is_told():
+    """Rows need not flow, so the most errors of a model are more than those of any tree."""
+    problem = mt.Problem(
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.Accuracy(), mt.Trees(1)
+    )
+    for label, right in (("flow-oct", False), ("flow-oct:sinks=multi", True)):
+        built = mt.build(label, problem)
+        built.model.objective.set_value(-built.model.objective.expr)
+        result = mt.solve(built, start=None)
+        assert (result.changed.objective, result.changed.kept) == (-2 if right else -4, right)
+        assert ("The objective is -4 in the solution and" in result.message) != right
+        assert (result.status.value == "error") != right
