@@ -7,12 +7,13 @@ from dataclasses import replace
 from milp_trees.common.limits import Limits
 from milp_trees.explanations.explanation import explain
 from milp_trees.methods.callback import without_callback
+from milp_trees.problems.questions import Best, Front, NearBest
 from milp_trees.results.result import Result, Status
 
 #: Largest share of the time limit of a run, and most seconds, for the reasons.
 SHARE, MOST = 0.25, 10.0
 #: Questions that have no answer only if no model is feasible: they do not limit models themselves.
-ASKED = frozenset({"best", "front", "near-best"})
+ASKED = (Best, Front, NearBest)
 
 
 def with_reasons(result: Result, limits: Limits) -> Result:
@@ -35,7 +36,7 @@ def with_reasons(result: Result, limits: Limits) -> Result:
     stopped = result.limit is not None and result.limit.by_user
     if (
         result.status is not Status.INFEASIBLE
-        or result.problem.question.name not in ASKED
+        or not isinstance(result.problem.question, ASKED)
         or stopped
     ):
         return result
