@@ -314,12 +314,8 @@ def compile_model(m: Any) -> MatrixModel:
 def compile_with_fixed(m: Any) -> MatrixModel:
     """The matrix of a model in which a fixed variable is a column whose bounds are its value.
 
-    Pyomo's standard form puts the value of a fixed variable into the rows.
-
-    Raises
-    ------
-    DataError
-        A constraint has no variables, and does not hold.
+    Pyomo's standard form puts the value of a fixed variable into the rows. A constraint that has no
+    variables and does not hold is a DataError.
     """
     import pyomo.environ as pyo
     from pyomo.common.errors import InfeasibleConstraintException
