@@ -27,8 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import _embedding_cases
 import _embedding_omlt
-import embedding_cases
 import numpy as np
 import pyomo.environ as pyo
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
@@ -193,11 +193,11 @@ def audits(args: Any) -> Iterator[tuple[str, str]]:
     solvers = args.solvers.split(",")
     formulations = args.audited.split(",")
     for seed in range(args.first, args.first + args.audit):
-        case = embedding_cases.random_case(seed)
+        case = _embedding_cases.random_case(seed)
         solver, name = solvers[seed % len(solvers)], formulations[seed // 3 % len(formulations)]
         try:
-            done = embedding_cases.check(case, name, solver)
-        except embedding_cases.NoAnswer as why:
+            done = _embedding_cases.check(case, name, solver)
+        except _embedding_cases.NoAnswer as why:
             print(f"seed {seed}, {case.kind}, {name}: {why}", flush=True)
             yield solver, "the solver gave no point that keeps the rows"
             continue

@@ -24,7 +24,8 @@ import milp_trees as mt
 from milp_trees.common.limits import Limits
 from milp_trees.explanations.conflict import smallest_conflict
 from milp_trees.explanations.demands import Demands
-from milp_trees.explanations.explanation import explain, questions
+from milp_trees.explanations.explanation import begin, explain
+from milp_trees.explanations.feasible import Feasibility
 from milp_trees.solving.solve import answer
 
 DEPTH = 3
@@ -103,8 +104,8 @@ def main():
         result = answer(problem, None, Limits())
         one = time.perf_counter() - began
         began = time.perf_counter()
-        ask, pool = questions(result, Limits())
-        conflict = smallest_conflict(ask, pool)
+        ask = Feasibility(Demands(problem), Limits())
+        conflict = smallest_conflict(ask, begin(ask, result))
         ratios.append((time.perf_counter() - began) / one)
         began = time.perf_counter()
         explain(problem, Limits(), result)

@@ -183,7 +183,7 @@ def explain(problem: Problem, limits: Limits, result: Result | None = None) -> E
     changes: list[Loosened] = []
     try:
         if result.status is Status.INFEASIBLE:
-            found = smallest_conflict(ask, _begin(ask, result))
+            found = smallest_conflict(ask, begin(ask, result))
             for at in found.members if found else ():
                 changes.append(loosened(ask, at))
             near = nearest(ask, changes) if found else None
@@ -195,7 +195,7 @@ def explain(problem: Problem, limits: Limits, result: Result | None = None) -> E
     return Explanation(result, demands.all, *parts)
 
 
-def _begin(ask: Feasibility, result: Result) -> Pool | None:
+def begin(ask: Feasibility, result: Result) -> Pool | None:
     """Tell the questions what is known from the answer that nothing is feasible."""
     ask.patience = max(PATIENCE, TIMES * result.seconds)
     everything = range(len(ask.demands))

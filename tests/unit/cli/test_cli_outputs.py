@@ -59,6 +59,8 @@ COMMANDS = {
     "near-best people.csv --depth 1": ("people.csv",),
     "size-path people.csv --depth 1": ("people.csv",),
     "gap r.json people.csv --depth 1": ("r.json", "people.csv"),
+    "why-not people.csv --depth 1": ("people.csv",),
+    "counterfactual r.json people.csv --row 0": ("r.json", "people.csv"),
     "rule-list people.csv": ("people.csv",),
     "antecedents people.csv": ("people.csv",),
     "prune people.csv": ("people.csv",),

@@ -27,7 +27,7 @@ def cases():
     """The random cases of the benchmark."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
-        yield importlib.import_module("embedding_cases")
+        yield importlib.import_module("_embedding_cases")
     finally:
         sys.path.remove(str(ROOT / "benchmarks"))
 
