@@ -25,9 +25,12 @@ def script():
 
 
 def printed(nb):
-    """What the code cells print, without the times."""
+    """What the code cells print, without the times.
+
+    What stands on standard error, such as that kernels are compiled, depends on the machine.
+    """
     return [
-        "".join(o.text for o in cell.outputs if o.output_type == "stream")
+        "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stdout")
         for cell in nb.cells
         if cell.cell_type == "code"
     ]
