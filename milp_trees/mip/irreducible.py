@@ -110,7 +110,7 @@ def irreducible_rows(
     Unsupported
         The solver cannot take the model.
     """
-    return _Filter(model, solver, limits, among).search()
+    return _Filter(model, solver, limits, among).run()
 
 
 class _OutOfTime(Exception):
@@ -146,7 +146,7 @@ class _Filter:
         self.kept = np.ones(model.n_rows, dtype=bool)
         self.points: dict[int, np.ndarray] = {}
 
-    def search(self) -> Subset:
+    def run(self) -> Subset:
         limit: Limit | None = None
         if (single := self._single()) is None:
             if not self._infeasible_at_all():
