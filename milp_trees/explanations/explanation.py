@@ -96,7 +96,10 @@ class Explanation:
             why = self.result.message or f"{self.result.method} found no {noun} in time"
             return f"It is not known whether a {noun} keeps all constraints: {why}"
         if self.found is None:
-            return f"No {noun} keeps all constraints. Which of them conflict was not found in time."
+            ended = "the search was interrupted" if self.limit else "there was no time"
+            return (
+                f"No {noun} keeps all constraints. Which of them conflict was not found: {ended}."
+            )
         return "\n".join([self._conflicts(noun), self._helps(noun), self._near(noun)])
 
     def _conflicts(self, noun: str) -> str:
@@ -111,6 +114,8 @@ class Explanation:
 
     def _helps(self, noun: str) -> str:
         """The line on what would help."""
+        if not self.conflict:
+            return "Loosen one: none of them would help."
         helps = [one.words for one in self.changes if one.enough]
         others = [one for one in self.changes if not one.enough]
         text = f"Loosen one: {'; '.join(helps)}." if helps else ""
@@ -122,6 +127,8 @@ class Explanation:
 
     def _near(self, noun: str) -> str:
         """The line on the nearest model."""
+        if not self.conflict:
+            return "Nearest: there is none."
         if self.nearest is None:
             return "Nearest: none was found in time."
         return f"Nearest: a {noun} of {self.nearest.words}."

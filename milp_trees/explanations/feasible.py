@@ -102,6 +102,7 @@ class Feasibility:
         self.demands, self.limits = demands, limits
         self.deadline = Deadline.after(limits.time)
         self.witnesses: list[Needed] = []
+        self._bare = demands.keeping(())
         self.proven: list[Proven] = []
         self.runs = 0
         #: Whether Ctrl-C ended a search, and with it all questions.
@@ -118,9 +119,13 @@ class Feasibility:
         self._free = FreeOfCosts(task=task) if plain else None
 
     def learn(self, trees: Iterable[Any]) -> None:
-        """Remember models, which may be witnesses."""
+        """Remember models, which may be witnesses.
+
+        One that a task refuses for a reason which is no demand (a floor of recall) is none.
+        """
         for tree in trees:
-            self.witnesses.append(self.demands.needed(tree))
+            if not self._bare.violations(tree):
+                self.witnesses.append(self.demands.needed(tree))
 
     def rule_out(self, kept: Collection[int], levels: Mapping[int, Any], by: str) -> None:
         """Remember that no model keeps these demands."""
@@ -161,7 +166,7 @@ class Feasibility:
             tree = result.predictor
             if tree is not None and not problem.violations(tree):
                 self.learn([tree])
-                if self.witnesses[-1].keeps(kept, levels):
+                if self.witnesses and self.witnesses[-1].keeps(kept, levels):
                     return Answer(self.witnesses[-1])
             if result.status is Status.INFEASIBLE:
                 why = "larger models were not tried"
@@ -183,7 +188,7 @@ class Feasibility:
                 self.rule_out(kept, levels, PROVER)
                 return Answer(by=PROVER)
             self.learn([tree])
-            if self.witnesses[-1].keeps(kept, levels):
+            if self.witnesses and self.witnesses[-1].keeps(kept, levels):
                 return Answer(self.witnesses[-1])
         return None
 

@@ -13,6 +13,15 @@ from milp_trees.plugins import Front, States
 from milp_trees.results.result import Limit, Status
 
 
+def check_reasons(problem, result):
+    """No limit is in conflict where the task refuses all trees by itself, and only there."""
+    tests = problem.dataset.n_features
+    if tests <= 2:
+        free = mt.Problem(problem.dataset, problem.task, mt.Trees(max_depth=tests))
+        alone = "even without any of the constraints" in result.message
+        assert alone == (not all_values(free)), result.message
+
+
 def check(problem, method):
     """Compare the answer of a method with all values; returns the result."""
     view, values = problem.view(States), all_values(problem)
@@ -20,6 +29,7 @@ def check(problem, method):
     assert not result.message or not values  # an infeasible answer has its reasons there
     if not values:
         assert result.status is Status.INFEASIBLE
+        check_reasons(problem, result)
     elif problem.question.name == "front":
         assert result.complete
         found = {tuple(int(c.exact) for c in s.coordinates) for s in result.solutions}
