@@ -37,8 +37,9 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.mip.formulation import ModelSize
 from milp_trees.mip.linear.matrix import MatrixModel
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix

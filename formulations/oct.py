@@ -50,7 +50,8 @@ import pyomo.environ as pyo
 
 from milp_trees.common.errors import UnknownName
 from milp_trees.common.registering import register
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem

@@ -38,7 +38,8 @@ import pyomo.environ as pyo
 from milp_trees.common.registering import register
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.lists.space import RuleLists
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix

@@ -59,8 +59,9 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees.common.registering import register
-from milp_trees.mip.formulation import DEEPEST, Formulation, ModelSize
+from milp_trees.mip.formulation import Formulation, ModelSize
 from milp_trees.mip.meanings import tree_words
+from milp_trees.mip.tree_formulation import DEEPEST
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree

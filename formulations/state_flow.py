@@ -60,8 +60,9 @@ from milp_trees.common.limits import Deadline
 from milp_trees.common.registering import register
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
-from milp_trees.mip.formulation import ModelSize, Stage, TreeFormulation
+from milp_trees.mip.formulation import ModelSize, Stage
 from milp_trees.mip.linear.matrix import matrix_rows
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.leaf_order import LeafOrder

@@ -11,8 +11,9 @@ from milp_trees.explanations.weights import WeightChange
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.mip.conflicting_rows import ConflictingRows, conflicting_rows
-from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
+from milp_trees.mip.formulation import Formulation, ModelSize
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.space import Space

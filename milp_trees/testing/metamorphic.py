@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from milp_trees.mip.formulation import Formulation, TreeFormulation
+from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.tree_formulation import TreeFormulation
 from milp_trees.problems.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
