@@ -184,6 +184,14 @@ def test_the_tables_of_plug_ins_are_up_to_date():
         name = str(path.relative_to(ROOT))
         assert module.page(text(name)) == text(name), "run: python docs/build_tables.py"
 
+def test_every_formulation_is_on_the_page_of_papers():
+    """With the paper it is from, or as ours."""
+    from milp_trees.mip.registry import registry
+
+    page = text("docs/project/papers.md")
+    absent = [name for name in registry.classes("formulations") if f"`{name}`" not in page]
+    assert not absent, f"papers.md does not say which paper {absent} are from"
+
 
 def test_every_convention_of_penalties_is_described():
     """docs/guide/conventions.md has a row per convention that the code converts, and says what the
