@@ -184,6 +184,7 @@ def test_the_tables_of_plug_ins_are_up_to_date():
         name = str(path.relative_to(ROOT))
         assert module.page(text(name)) == text(name), "run: python docs/build_tables.py"
 
+
 def test_every_formulation_is_on_the_page_of_papers():
     """With the paper it is from, or as ours."""
     from milp_trees.mip.registry import registry
