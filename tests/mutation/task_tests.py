@@ -121,7 +121,15 @@ def first_breach(of: Iterable[int] | None = None, few: bool = False) -> dict[str
     """The first of `examples` (those of some numbers, if they are given) that does not mean what
     its definition says.
     """
-    made = examples(few)
+    try:
+        made = examples(few)
+    except Exception as raised:  # the fault keeps a task from being made
+        return {
+            "verdict": "raised",
+            "check": "definition",
+            "problem": "examples",
+            "message": f"{type(raised).__name__}: {raised}"[:300],
+        }
     for name, check in made if of is None else [made[k] for k in of]:
         try:
             check()
