@@ -84,6 +84,8 @@ def amounts(constraint: Spec, rows: Sequence[Row], seen: Seen) -> dict[str, Frac
         wrong = [row["y"] != k for row, k in zip(rows, seen.said, strict=True)]
         leaves = [{leaf} for leaf in range(seen.leaves)]
         return {"max_disparity": _widest(rows, seen, leaves, wrong)}
+    if name == "mean-prediction-parity":
+        return {"max_difference": _mean_gap(rows, seen)}
     if name == "feature-budget":
         return {"at_most": Fraction(len(set(seen.columns)))}
     if name == "task-value":
@@ -122,6 +124,19 @@ def _disparity(
         for groups in rates.values()
     ]
     return max((max(span) - min(span) for span in spans), default=Fraction(0))
+
+
+def _mean_gap(rows: Sequence[Row], seen: Seen) -> Fraction:
+    """The largest difference of two groups' mean predictions, of any output."""
+    widest = Fraction(0)
+    given = [a if isinstance(a, (tuple, list)) else (a,) for a in seen.actions]
+    for output in range(len(given[0])):
+        of_group: dict[Any, list[Fraction]] = {}
+        for row, k in zip(rows, seen.said, strict=True):
+            of_group.setdefault(row["group"], []).append(Fraction(given[k][output]))
+        means = [sum(numbers, Fraction(0)) / len(numbers) for numbers in of_group.values()]
+        widest = max(widest, max(means) - min(means))
+    return widest
 
 
 def _error_rates(rows: Sequence[Row], seen: Seen, liked: int) -> dict[str, Fraction]:

@@ -85,3 +85,19 @@ def found_datasets() -> dict[str, Dataset]:
             actions=names,
         )
     return out
+
+
+def found_targets() -> dict[str, Dataset]:
+    """Datasets with numeric targets, as `y` and as times with events: 70 rows, six groups."""
+    rng, n = np.random.default_rng(70), 70
+    fields: dict[str, Any] = {
+        "X": rng.integers(0, 2, (n, 6)),
+        "features": [BinaryFeature(f"t{j}") for j in range(6)],
+        "weights": rng.integers(1, 9, n) / 4,
+        "groups": rng.permutation(np.arange(n) % 6),
+    }
+    ends = np.column_stack([rng.integers(1, 20, n), rng.random(n) < 0.6])
+    return {
+        "found_targets()[number]": Dataset(**fields, y=rng.integers(1, 40, n) / 4),
+        "found_targets()[time]": Dataset(**fields, targets=ends, target_names=("time", "event")),
+    }

@@ -56,6 +56,7 @@ def target_datasets(n: int) -> dict[str, Dataset]:
             "X": rng.integers(0, 2, (rows, 5)),
             "features": [BinaryFeature(f"t{j}") for j in range(5)],
             "weights": rng.integers(1, 9, rows) / 4,
+            "groups": np.arange(rows) % 5,
         }
         y = rng.integers(0, 9, rows) / 4 + (seed % 2) / 2
         out[f"target_datasets({n})[{seed}, number]"] = Dataset(**fields, y=y)

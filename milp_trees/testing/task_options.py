@@ -103,7 +103,10 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
     "g-mean": [{"positive": "class 0"}],
     "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "squared-error": [PRICES],
+    "squared-error": [
+        PRICES,
+        {"constraints": [constraint("mean-prediction-parity", max_difference="1/2")]},
+    ],
     "survival": [PRICES, {"baseline": [[0, 1, 3, 4], [0.125, 0.25, 0.5, 1.5]]}],
     "gini": [PRICES],
     "log-loss": [PRICES],

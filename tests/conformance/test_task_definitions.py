@@ -10,6 +10,7 @@ from milp_trees.pruning.testing.pruned_error_checks import check_pruned_error
 from milp_trees.pruning.view import NodeGains
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import definitions
+from milp_trees.testing.found_by_mutation import found_targets
 from milp_trees.testing.task_options import options, options_of
 
 #: Registered tasks; prunings have definitions of their own.
@@ -29,6 +30,13 @@ def test_a_task_is_what_its_definition_says(name):
     """
     for given in options_of(name):
         check_task(registry.task(name)(**given))
+
+
+@pytest.mark.parametrize("name", [n for n in TASKS if registry.task(n).predicts_numbers])
+def test_a_task_of_numbers_is_what_its_definition_says_on_many_rows(name):
+    """Seventy rows in six groups: some faults begin at the sixtieth row or the fifth group."""
+    for given in options_of(name):
+        check_task(registry.task(name)(**given), found_targets())
 
 
 @pytest.mark.slow

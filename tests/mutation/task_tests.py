@@ -20,7 +20,7 @@ from milp_trees.tasks.products import bounded, combine
 from milp_trees.testing import check_separable, check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.definitions import definitions
-from milp_trees.testing.found_by_mutation import found_datasets
+from milp_trees.testing.found_by_mutation import found_datasets, found_targets
 from milp_trees.testing.task_data import random_datasets, target_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of, square
 
@@ -75,7 +75,7 @@ def examples(few: bool = False) -> list[Example]:
     few datasets, which call the same functions.
     """
     on, trees = (some_datasets(), 1) if few else (datasets(), 2)
-    numbers = target_datasets(3)
+    numbers = target_datasets(3) | found_targets()
     made: list[Example] = [
         (name, partial(check_task, task, numbers if task.predicts_numbers else on))
         for name in definitions()
