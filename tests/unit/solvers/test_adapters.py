@@ -40,6 +40,7 @@ WRONG_VALUES = {
     "scip": ("limits/solutions", "perhaps"),
     "cp-sat": ("linearization_level", "perhaps"),
     "pulp": ("solver", "perhaps"),
+    "rc2": ("solver", "perhaps"),
 }
 
 
@@ -61,7 +62,7 @@ def test_log_is_in_the_result_and_in_the_file(solver, tmp_path):
     assert message.strip()[:40] in answer.log
 
 
-@pytest.mark.parametrize("solver", solver_params(names=("cbc", "cp-sat", "highs", "scip")))
+@pytest.mark.parametrize("solver", solver_params(names=("cbc", "cp-sat", "highs", "rc2", "scip")))
 def test_a_feasible_start_is_always_seen_to_be_accepted(solver):
     """PuLP does not always say it."""
     m = set_cover(5)
@@ -69,7 +70,7 @@ def test_a_feasible_start_is_always_seen_to_be_accepted(solver):
         assert run(solver, Job(m, Limits(time=20), start=point)).start_accepted
 
 
-@pytest.mark.parametrize("solver", solver_params(names=("cbc", "scip")))
+@pytest.mark.parametrize("solver", solver_params(names=("cbc", "rc2", "scip")))
 def test_a_solver_of_one_thread_says_so(solver):
     answer = run(solver, Job(set_cover(0), Limits(time=20, threads=2)))
     assert "threads" in registry.solver(solver).capabilities or "one thread" in answer.message
