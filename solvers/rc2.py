@@ -72,16 +72,14 @@ class RC2(Solver):
 
     def unsupported(self, model: MatrixModel) -> str | None:
         n = int((~model.integer).sum())
+        whole = _bounded(model)
+        with np.errstate(invalid="ignore"):
+            wide = np.floor(whole.upper + 1e-9) > np.ceil(whole.lower - 1e-9) + 1
+        if wide.any():
+            return f"rc2 takes variables with two values only and {model.name} has others; highs and scip take them."
         if n and not model.implied_integer:
             return f"rc2 takes 0/1 variables only and {model.name} has {n} continuous ones; highs, cbc and scip take them."
-        model = _bounded(model)
-        why = not_whole(self.name, model)
-        if why:
-            return why
-        wide = int((np.floor(model.upper + 1e-9) > np.ceil(model.lower - 1e-9) + 1).sum())
-        if wide:
-            return f"rc2 takes variables with two values only and {model.name} has {wide} with more; highs, scip and cp-sat take them."
-        return None
+        return not_whole(self.name, whole)
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
         why = self.unsupported(job.model)

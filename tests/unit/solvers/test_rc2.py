@@ -101,7 +101,7 @@ def test_it_says_what_it_cannot_take():
     flows = model([1, 1], [[1, 1]], [1], [2], integer=[True, False])
     assert "1 continuous" in rc2.unsupported(flows)
     assert rc2.unsupported(replace(flows, implied_integer=True)) is None
-    assert "1 with more" in rc2.unsupported(model([1, 1], [[1, 1]], [1], [2], up=[1, 2]))
+    assert "two values only" in rc2.unsupported(model([1, 1], [[1, 1]], [1], [2], up=[1, 2]))
     assert "fractional" in rc2.unsupported(model([0.5], [[1]], [1], [2]))
     assert (
         run("rc2", Job(model([1], [[1]], [0], [3], up=[3]), Limits())).status is Status.UNSUPPORTED
