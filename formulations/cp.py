@@ -23,10 +23,11 @@ rows of other classes where errors are counted, and :math:`M_k=\sum_ir_{ik}`,
    & e_v\ge c_{vk}-M_k(1-w_{vk}),\qquad e_v\ge0\\
    & \sum_fb_{2v,f}\le\sum_fb_{vf},\qquad \sum_fb_{2v+1,f}\le\sum_fb_{vf}.
 
-A node without a decision covers rows and its children none. That counts of children add up to those
-of their parent, a constraint of the paper, follows from the rows for x. With a minimum leaf size,
-both children of a decision, and the root, cover at least :math:`N_{\min}` rows. Large costs are
-counted in a power of two, as in `_oct_structure`.
+c is no variable: its sum stands in the rows for e. A node without a decision covers rows and its
+children none. That counts of children add up to those of their parent, a constraint of the paper,
+follows from the rows for x. With a minimum leaf size, both children of a decision, and the root,
+cover at least :math:`N_{\min}` rows. Large costs are counted in a power of two, as in
+`_oct_structure`.
 
 The rest of the paper is its search: an AND/OR search over nodes, which are independent once their
 path is decided, with a cache of sets of rows. That is a dynamic programme, and the method `dp` is
@@ -68,7 +69,6 @@ class ConstraintProgram(TreeFormulation):
     reference = "https://doi.org/10.1007/s10601-020-09312-3"
     takes_side_rows = False
     implied_integer = True
-    zero_one = frozenset({"x"})
     sets_like = {"inner": "nodes"}
     redundant = {
         "hierarchy": "a node decides only if its parent does: it covers no row otherwise, and its decision would be a copy",
@@ -98,13 +98,7 @@ class ConstraintProgram(TreeFormulation):
             domain=pyo.Binary,
             doc="w[v,k] = 1 iff v decides nothing and k is its cheapest action",
         )
-        m.x = pyo.Var(m.rows, m.nodes, domain=pyo.UnitInterval, doc="x[i,v] = 1 iff v covers row i")
-        m.c = pyo.Var(
-            m.nodes,
-            m.actions,
-            domain=pyo.NonNegativeReals,
-            doc="c[v,k] cost of action k for the rows that v covers (rows of other classes)",
-        )
+        m.x = pyo.Var(m.rows, m.nodes, domain=pyo.Binary, doc="x[i,v] = 1 iff v covers row i")
         m.e = pyo.Var(
             m.nodes,
             domain=pyo.NonNegativeReals,
@@ -148,7 +142,6 @@ class ConstraintProgram(TreeFormulation):
             for i in m.rows:
                 m.x[i, v].set_value(int(covers[i]), skip_validation=True)
             for k in m.actions:
-                m.c[v, k].set_value(counts[k].item(), skip_validation=True)
                 m.w[v, k].set_value(int(v not in splits and k == action), skip_validation=True)
             for f in m.features if v in m.branch else ():
                 m.b[v, f].set_value(int(splits.get(v) == f), skip_validation=True)
@@ -161,15 +154,16 @@ class ConstraintProgram(TreeFormulation):
         B, V = 2**D - 1, 2 ** (D + 1) - 1
         costly = view.regret > 0
         inner = max(B - 1, 0) if F else 0
-        rows = n * (1 + 5 * B) + 2 * V * K + V + inner
-        nonzeros = n * (1 + B * (2 * F + 9)) + V * int(costly.sum() + K)
-        nonzeros += V * (2 * K + int(costly.any(axis=0).sum()))
+        rows = n * (1 + 5 * B) + V * K + V + inner
+        nonzeros = n * (1 + B * (2 * F + 9))
+        nonzeros += V * int(costly.sum() + K + costly.any(axis=0).sum())
         nonzeros += B * F + V * K + 2 * F * inner
         if space.min_samples_leaf > 1:
             rows, nonzeros = rows + V, nonzeros + V * n + 2 * B * F
         if space.limits_leaves and F:
             rows, nonzeros = rows + 1, nonzeros + B * F
-        return ModelSize(B * F + V * (2 * K + n + 1), B * F + V * K, rows, nonzeros)
+        binaries = B * F + V * (K + n)
+        return ModelSize(binaries + V, binaries, rows, nonzeros)
 
 
 def _levels(nodes: np.ndarray) -> np.ndarray:
@@ -206,7 +200,7 @@ def _add_cover(m: Any) -> None:
 
 
 def _add_errors(m: Any, view: CostMatrix) -> None:
-    """Counts of every node, and the smallest of them where nothing is decided."""
+    """The smallest count of every node where nothing is decided."""
     regret = in_units(view.regret)
     m.costly = pyo.Set(
         m.actions,
@@ -225,13 +219,10 @@ def _add_errors(m: Any, view: CostMatrix) -> None:
         doc="M[k] sum of r[i,k]",
     )
 
-    @m.Constraint(m.nodes, m.actions, doc="cost of an action for the covered rows")
-    def count(m: Any, v: Any, k: Any) -> Any:
-        return m.c[v, k] - sum(m.regret[i, k] * m.x[i, v] for i in m.costly[k]) == 0
-
     @m.Constraint(m.nodes, m.actions, doc="errors of a node without a decision: the least count")
     def least(m: Any, v: Any, k: Any) -> Any:
-        return m.e[v] - m.c[v, k] - m.most[k] * m.w[v, k] >= -m.most[k]
+        count = sum(m.regret[i, k] * m.x[i, v] for i in m.costly[k])
+        return m.e[v] - count - m.most[k] * m.w[v, k] >= -m.most[k]
 
 
 def _add_decisions(m: Any, view: CostMatrix, space: Trees) -> None:
