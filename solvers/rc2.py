@@ -38,6 +38,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "minz": (False, True),
     "trim": tuple(range(11)),
 }
+#: Seconds between two looks at the clock, and before the time limit at which it begins to end.
+POLL, MARGIN = 0.05, 0.1
 
 
 @register
@@ -145,10 +147,15 @@ class Run:
         if self.limit is None:
             if self.stop():
                 self.limit = Limit.INTERRUPTED
-            elif self.job.limits.time is not None and self.trace.seconds >= self.job.limits.time:
+            elif self.left() <= 0:
                 self.limit = Limit.TIME
         if self.limit is not None:
             raise Ended
+
+    def left(self) -> float:
+        """Seconds until it must begin to end, which takes a moment on a busy machine."""
+        limit = self.job.limits.time
+        return np.inf if limit is None else limit - min(0.1 * limit, MARGIN) - self.trace.seconds
 
     def told(self) -> bool:
         try:
@@ -262,7 +269,8 @@ class Search:
         return Status.OPTIMAL
 
     def _interrupt_when_told(self, done: threading.Event) -> None:
-        while not done.wait(0.05):
+        # Again and again once it is time: another call may begin after the first interruption.
+        while not done.wait(max(0.01, min(POLL, self.owner.left()))):
             if self.owner.told():
                 self.oracle.interrupt()
 
