@@ -41,8 +41,8 @@ leaf limits and minimum leaf sizes have no clause.
 
 References: Shati, Cohen, McIlraith (2021), "SAT-based approach for learning optimal decision trees
 with non-binary features", CP 2021, LIPIcs 210; the same (2023), "SAT-based optimal classification
-trees for non-binary data", Constraints 28, 166–202. The numbers are those of 2021, as public
-reimplementations cite them.
+trees for non-binary data", Constraints 28, 166–202. The numbers are those of 2021 as public
+reimplementations cite them; for (12) there is one of these only.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ Given l, a and c, the other variables are 0 or 1 in some best solution, so they 
 
 References: Hu, Siala, Hebrard, Huguet (2020), "Learning optimal decision trees with MaxSAT and its
 integration in AdaBoost", IJCAI-PRICAI 2020, 1170–1176; Narodytska, Ignatiev, Pereira, Marques-Silva
-(2018), "Learning optimal decision trees with SAT", IJCAI 2018, 1362–1368.
+(2018), "Learning optimal decision trees with SAT", IJCAI 2018, 1362–1368, with the numbers that
+public reimplementations cite.
 """
 
 from __future__ import annotations
