@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._equivalent_points import EquivalentPointCuts
 from ._reached import LeafSizeCuts
 
 #: Violation below which a cut is not added. At integral points no cut may be missed, but a solver
@@ -44,6 +45,8 @@ class BendersCuts:
         Number of columns of the model.
     sizes : LeafSizeCuts, optional
         Finds the cuts of a minimum leaf size.
+    points : EquivalentPointCuts, optional
+        Finds the cuts of rows that few tests separate.
     """
 
     X: np.ndarray
@@ -53,13 +56,14 @@ class BendersCuts:
     g: np.ndarray
     n_columns: int
     sizes: LeafSizeCuts | None = None
+    points: EquivalentPointCuts | None = None
 
     def separate(
         self, x: np.ndarray, integral: bool
     ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
         """Rows g_i - (capacity of the cut) <= 0 that the point violates.
 
-        Violated cuts of leaf sizes follow.
+        Violated cuts of leaf sizes and of rows that few tests separate follow.
         """
         tolerance = INTEGRAL if integral else FRACTIONAL
         flow, cut_left, cut_right = self._flows(x)
@@ -67,9 +71,11 @@ class BendersCuts:
         order = np.argsort(-violation, kind="stable")[:MOST]
         rows = order[violation[order] > tolerance]
         A, upper = self._rows(rows, cut_left[rows], cut_right[rows]), np.zeros(len(rows))
-        if self.sizes is not None:
-            small, held = self.sizes.separate(x, tolerance)
-            A = sparse.csr_matrix(sparse.vstack([A, small], format="csr"))
+        for further in (self.sizes, self.points):
+            if further is None:
+                continue
+            found, held = further.separate(x, tolerance)
+            A = sparse.csr_matrix(sparse.vstack([A, found], format="csr"))
             upper = np.concatenate([upper, held])
         return A, np.full(len(upper), -np.inf), upper
 

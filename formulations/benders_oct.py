@@ -22,9 +22,13 @@ takes the place of :math:`g_i`, with cuts for every row and action,
 the minimum cuts of the multi-sink flow (Jo et al. 2022). **A minimum leaf size** is kept by cuts
 that limit the rows which can reach a node (`_reached`); they are the projection of flows too.
 
+**Rows that few tests separate** (`equivalent_points`) get further cuts, which raise the bound of the
+relaxation (`_equivalent_points`; Keegan et al. 2025). No model needs them.
+
 References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965;
 Jo, Aghaei, Benson, Gómez, Vayanos (2022), "Learning optimal fair classification trees",
-arXiv:2201.09932.
+arXiv:2201.09932; Keegan, Forbes, Corry, Abolghasemi (2025), "Acceleration techniques for learning
+optimal classification trees with integer programming", arXiv:2511.18791.
 """
 
 from __future__ import annotations
@@ -35,7 +39,9 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
+from scipy import sparse
 
+from milp_trees.common.errors import DataError
 from milp_trees.common.registering import register
 from milp_trees.mip.formulation import ModelSize
 from milp_trees.mip.linear.matrix import MatrixModel
@@ -48,13 +54,21 @@ from . import _gains as gains
 from . import _row_labels as row_labels
 from . import _tree_structure as ts
 from ._benders_cuts import BendersCuts
+from ._equivalent_points import EquivalentPointCuts, equivalent_point_cuts
 from ._reached import LeafSizeCuts
 
 
 @register
 @dataclass(frozen=True)
 class BendersOCT(TreeFormulation):
-    """BendersOCT. Sizes are those before any cut; the result counts the cuts that were added."""
+    """BendersOCT. Sizes are those before any cut; the result counts the cuts that were added.
+
+    Parameters
+    ----------
+    equivalent_points : int, default=0
+        The largest number of tests that separate rows which get a cut together; 0 for no such
+        cuts. The number of sets of tests that are looked at is a power of it, so 1 or 2 is usual.
+    """
 
     name = "benders-oct"
     title = "BendersOCT (Aghaei, Gómez, Vayanos)"
@@ -65,6 +79,14 @@ class BendersOCT(TreeFormulation):
     redundant = {
         "leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"
     }
+
+    equivalent_points: int = 0
+
+    def __post_init__(self) -> None:
+        if self.equivalent_points < 0:
+            raise DataError(
+                f"benders-oct:equivalent_points is a number of tests, or 0 for no such cuts; got {self.equivalent_points}."
+            )
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
@@ -105,7 +127,24 @@ class BendersOCT(TreeFormulation):
             g=np.array([at[id(x)] for x in limited], dtype=np.int64),
             n_columns=matrix.n_variables,
             sizes=sizes if least > 1 else None,
+            points=self._points(m, matrix.n_variables, at, b),
         )
+
+    def _points(
+        self, m: Any, n_columns: int, at: dict[int, int], b: np.ndarray
+    ) -> EquivalentPointCuts | None:
+        """Finds the cuts of rows that few tests separate, if they are wanted."""
+        if not self.equivalent_points:
+            return None
+        view: CostMatrix = m.view
+        gain, largest = ts.regret_by_row(view)
+        if row_labels.has_labels(m):
+            entries = [(gain[i, k], i, at[id(x)]) for (i, k), x in m.h.items()]
+        else:
+            entries = [(largest[i], i, at[id(x)]) for i, x in m.g.items()]
+        value, row, column = map(list, zip(*entries, strict=True)) if entries else ([], [], [])
+        gained = sparse.csr_matrix((value, (row, column)), shape=(view.n_rows, n_columns))
+        return equivalent_point_cuts(view, self.equivalent_points, gained, b)
 
     def decode(self, m: Any) -> Tree:
         return gains.decode_by_rows(m)

@@ -1,4 +1,4 @@
-"""Path cuts, rival cuts, CUT and CUT_W: how their relaxations compare, what continuous choices
+"""Path cuts, rival cuts, CUT, CUT_W, MCF1 and MCF2: how their relaxations compare, what continuous choices
 decode to, and the slips of published code.
 """
 
@@ -24,6 +24,8 @@ VARIANTS = [
     "path-cut:strengthen=off,rivals=0",
     "cut",
     "cut-w",
+    "mcf1",
+    "mcf2",
 ]
 
 
@@ -139,7 +141,8 @@ def test_depth_three(label):
 def test_relaxation_of_cut_is_that_of_flow_oct(seed):
     problem = labelled(seed)
     flow = bound("flow-oct", problem)
-    assert bound("cut", problem) == pytest.approx(flow, abs=1e-6)
+    for label in ("cut", "mcf1", "mcf2"):
+        assert bound(label, problem) == pytest.approx(flow, abs=1e-6)
     assert bound("benders-oct", problem) == pytest.approx(flow, abs=1e-6)
     assert bound("cut-w", problem) <= flow + 1e-6
     assert bound("path-cut:strengthen=off,rivals=0", problem) <= flow + 1e-6
@@ -249,7 +252,7 @@ def test_shared_tests_and_labels_decode_to_the_best_of_them():
 # -- slips of published code ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", ["cut", "cut-w"])
+@pytest.mark.parametrize("label", ["cut", "cut-w", "mcf1", "mcf2"])
 def test_the_root_counts_where_it_predicts(label):
     """The authors' code leaves v = 1 out of the objective, so that a tree of one leaf is right
     nowhere.
@@ -271,7 +274,7 @@ def test_right_is_a_share_where_costs_differ():
     problem = mt.Problem(
         mt.Dataset([[0], [0]], values=values), mt.tasks.ActionCostMatrix(), Trees(1)
     )
-    for label in ("cut", "cut-w"):
+    for label in ("cut", "cut-w", "mcf1", "mcf2"):
         _f, _m, matrix = matrix_of(f"{label}:merge_rows=off,drop_tests=off", problem)
         assert not matrix.integer[[v.name.startswith("s[") for v in matrix.columns]].any()
         assert minimise(matrix).objective == pytest.approx(3)

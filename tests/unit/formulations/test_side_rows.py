@@ -24,9 +24,12 @@ LABELS = [
     "bin-oct",
     "cut",
     "cut-w",
+    "mcf1",
+    "mcf2",
     "path-cut",
     "path-cut:strengthen=off,rivals=3",
     "benders-oct",
+    "benders-oct:equivalent_points=2",
 ]
 
 
@@ -131,7 +134,8 @@ def test_the_relaxation_of_cut_is_that_of_the_flow_to_several_sinks(least):
     for seed in range(3):
         requested = group_problem(seed, least=least)
         flow = bound("flow-oct", requested)
-        assert bound("cut", requested) == pytest.approx(flow, abs=1e-5)
+        for label in ("cut", "mcf1", "mcf2"):
+            assert bound(label, requested) == pytest.approx(flow, abs=1e-5)
         assert bound("cut-w", requested) <= flow + 1e-6
         assert bound("path-cut:strengthen=off,rivals=0", requested) <= flow + 1e-6
         if least == 1:

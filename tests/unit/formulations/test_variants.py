@@ -10,6 +10,7 @@ VARIANTS = [
     "flow-oct:sinks=multi",
     "path-cut:strengthen=off",
     "path-cut:rivals=0",
+    "benders-oct:equivalent_points=2",
     "oct:repair=scalar",
     "oct:repair=d-shift",
     "oct:repair=z-le-d",

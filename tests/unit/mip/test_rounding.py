@@ -18,7 +18,7 @@ from milp_trees.mip.run import Run
 from milp_trees.testing.checks import check_every_tree_can_be_encoded
 from milp_trees.testing.generate import random_cost_problem
 
-WITH_WEIGHTS = ("flow-oct", "benders-oct", "cut", "cut-w", "path-cut", "oct-binary")
+WITH_WEIGHTS = ("flow-oct", "benders-oct", "cut", "cut-w", "mcf1", "mcf2", "path-cut", "oct-binary")
 PROBLEMS = {
     "plain": {"seed": 1},
     "three-actions": {"seed": 2, "n_actions": 3},
