@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ._equivalent_points import EquivalentPointCuts
+from ._path_bounds import PathBoundCuts
 from ._reached import LeafSizeCuts
 
 #: Violation below which a cut is not added. At integral points no cut may be missed, but a solver
@@ -47,6 +48,8 @@ class BendersCuts:
         Finds the cuts of a minimum leaf size.
     points : EquivalentPointCuts, optional
         Finds the cuts of rows that few tests separate.
+    paths : PathBoundCuts, optional
+        Finds the cuts of paths by the best subtrees below them.
     """
 
     X: np.ndarray
@@ -57,13 +60,14 @@ class BendersCuts:
     n_columns: int
     sizes: LeafSizeCuts | None = None
     points: EquivalentPointCuts | None = None
+    paths: PathBoundCuts | None = None
 
     def separate(
         self, x: np.ndarray, integral: bool
     ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
         """Rows g_i - (capacity of the cut) <= 0 that the point violates.
 
-        Violated cuts of leaf sizes and of rows that few tests separate follow.
+        Violated cuts of leaf sizes, of rows that few tests separate, and of paths follow.
         """
         tolerance = INTEGRAL if integral else FRACTIONAL
         flow, cut_left, cut_right = self._flows(x)
@@ -71,7 +75,7 @@ class BendersCuts:
         order = np.argsort(-violation, kind="stable")[:MOST]
         rows = order[violation[order] > tolerance]
         A, upper = self._rows(rows, cut_left[rows], cut_right[rows]), np.zeros(len(rows))
-        for further in (self.sizes, self.points):
+        for further in (self.sizes, self.points, self.paths):
             if further is None:
                 continue
             found, held = further.separate(x, tolerance)

@@ -64,6 +64,8 @@ def sets_of_rows(X: np.ndarray, most_tests: int) -> Iterator[tuple[np.ndarray, t
         The rows, and exactly those tests that are true on some of them and false on others.
     """
     n, F = X.shape
+    if not n:
+        return
     # Rows with equal sums are candidates only: the tests in which they differ are compared exactly.
     word = np.random.default_rng(0).integers(0, 2**63, F, dtype=np.uint64)
     whole = (X * word).sum(axis=1, dtype=np.uint64)
@@ -72,10 +74,14 @@ def sets_of_rows(X: np.ndarray, most_tests: int) -> Iterator[tuple[np.ndarray, t
             chosen = list(tests)
             key = whole - (X[:, chosen] * word[chosen]).sum(axis=1, dtype=np.uint64)
             order = np.argsort(key, kind="stable")
-            starts = np.flatnonzero(np.diff(key[order])) + 1
-            for rows in np.split(order, starts):
-                if len(rows) < 2:
-                    continue
+            starts = np.flatnonzero(np.diff(key[order], prepend=~key[order[:1]]))
+            ends = np.append(starts[1:], n)
+            several = ends - starts > 1
+            for f in chosen:  # most sets do not differ in all of the tests, and are left here
+                true = np.add.reduceat(X[order, f].astype(np.int64), starts)
+                several &= (true > 0) & (true < ends - starts)
+            for first, last in zip(starts[several].tolist(), ends[several].tolist(), strict=True):
+                rows = order[first:last]
                 differ = np.flatnonzero((X[rows] != X[rows[0]]).any(axis=0))
                 if tuple(differ.tolist()) == tests:
                     yield np.sort(rows), tests

@@ -22,8 +22,9 @@ takes the place of :math:`g_i`, with cuts for every row and action,
 the minimum cuts of the multi-sink flow (Jo et al. 2022). **A minimum leaf size** is kept by cuts
 that limit the rows which can reach a node (`_reached`); they are the projection of flows too.
 
-**Rows that few tests separate** (`equivalent_points`) get further cuts, which raise the bound of the
-relaxation (`_equivalent_points`; Keegan et al. 2025). No model needs them.
+**Further cuts** (Keegan et al. 2025) raise the bound of the relaxation; no model needs them: those
+of rows that few tests separate (`equivalent_points`, see `_equivalent_points`), and those of the
+best subtrees below a path of tests (`path_bounds`, see `_path_bounds`).
 
 References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965;
 Jo, Aghaei, Benson, Gómez, Vayanos (2022), "Learning optimal fair classification trees",
@@ -55,6 +56,7 @@ from . import _row_labels as row_labels
 from . import _tree_structure as ts
 from ._benders_cuts import BendersCuts
 from ._equivalent_points import EquivalentPointCuts, equivalent_point_cuts
+from ._path_bounds import LEVELS, PathBoundCuts
 from ._reached import LeafSizeCuts
 
 
@@ -68,6 +70,9 @@ class BendersOCT(TreeFormulation):
     equivalent_points : int, default=0
         The largest number of tests that separate rows which get a cut together; 0 for no such
         cuts. The number of sets of tests that are looked at is a power of it, so 1 or 2 is usual.
+    path_bounds : {0, 1, 2}, default=0
+        The number of levels of subtrees whose best gain limits the rows of a path; 0 for no such
+        cuts. They are added where the tree has more levels than that.
     """
 
     name = "benders-oct"
@@ -76,17 +81,25 @@ class BendersOCT(TreeFormulation):
     changeable = frozenset({"side", "leaves"})
     zero_one = frozenset({"w", "h", "a"})
     sets_like = {"scored": "rows"}
+    derived_by = "best subtrees below paths"
     redundant = {
         "leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"
     }
 
     equivalent_points: int = 0
+    path_bounds: int = 0
 
     def __post_init__(self) -> None:
         if self.equivalent_points < 0:
             raise DataError(
                 f"benders-oct:equivalent_points is a number of tests, or 0 for no such cuts; got {self.equivalent_points}."
             )
+        if self.path_bounds not in range(LEVELS + 1):
+            raise DataError(
+                f"benders-oct:path_bounds is a number of levels from 0 to {LEVELS}; got {self.path_bounds}."
+            )
+        # Coefficients of these cuts are optimal values of subproblems, which the certificate says.
+        object.__setattr__(self, "dp_derived", self.path_bounds > 0)
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
@@ -119,6 +132,7 @@ class BendersOCT(TreeFormulation):
         least = int(m.least.value)
         p = np.array([at[id(m.p[v])] for v in m.nodes], dtype=np.int64)
         sizes = LeafSizeCuts(view.X, view.counts, least, b, p, matrix.n_variables)
+        gained = _gained(m, matrix.n_variables, at)
         return BendersCuts(
             X=view.X[rows],
             share=share,
@@ -127,24 +141,32 @@ class BendersOCT(TreeFormulation):
             g=np.array([at[id(x)] for x in limited], dtype=np.int64),
             n_columns=matrix.n_variables,
             sizes=sizes if least > 1 else None,
-            points=self._points(m, matrix.n_variables, at, b),
+            points=self._points(view, gained, b),
+            paths=self._paths(view, gained, b),
         )
 
     def _points(
-        self, m: Any, n_columns: int, at: dict[int, int], b: np.ndarray
+        self, view: CostMatrix, gained: sparse.csr_matrix, b: np.ndarray
     ) -> EquivalentPointCuts | None:
         """Finds the cuts of rows that few tests separate, if they are wanted."""
         if not self.equivalent_points:
             return None
-        view: CostMatrix = m.view
-        gain, largest = ts.regret_by_row(view)
-        if row_labels.has_labels(m):
-            entries = [(gain[i, k], i, at[id(x)]) for (i, k), x in m.h.items()]
-        else:
-            entries = [(largest[i], i, at[id(x)]) for i, x in m.g.items()]
-        value, row, column = map(list, zip(*entries, strict=True)) if entries else ([], [], [])
-        gained = sparse.csr_matrix((value, (row, column)), shape=(view.n_rows, n_columns))
         return equivalent_point_cuts(view, self.equivalent_points, gained, b)
+
+    def _paths(
+        self, view: CostMatrix, gained: sparse.csr_matrix, b: np.ndarray
+    ) -> PathBoundCuts | None:
+        """Finds the cuts of paths, if they are wanted."""
+        if not self.path_bounds:
+            return None
+        return PathBoundCuts(
+            X=np.asarray(view.X, dtype=np.uint8),
+            gain=ts.regret_by_row(view)[0],
+            price=view.split_costs + view.leaf_cost,
+            gained=gained,
+            b=b,
+            levels=self.path_bounds,
+        )
 
     def decode(self, m: Any) -> Tree:
         return gains.decode_by_rows(m)
@@ -160,3 +182,14 @@ class BendersOCT(TreeFormulation):
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = ts.structure_sizes(view, space, bool(view.side))
         return gains.with_gains(base, view, space)
+
+
+def _gained(m: Any, n_columns: int, at: dict[int, int]) -> sparse.csr_matrix:
+    """What every row gains, in units of the view, as a matrix over all columns."""
+    gain, largest = ts.regret_by_row(m.view)
+    if row_labels.has_labels(m):
+        entries = [(gain[i, k], i, at[id(x)]) for (i, k), x in m.h.items()]
+    else:
+        entries = [(largest[i], i, at[id(x)]) for i, x in m.g.items()]
+    value, row, column = map(list, zip(*entries, strict=True)) if entries else ([], [], [])
+    return sparse.csr_matrix((value, (row, column)), shape=(m.view.n_rows, n_columns), dtype=float)

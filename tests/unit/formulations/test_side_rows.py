@@ -30,6 +30,7 @@ LABELS = [
     "path-cut:strengthen=off,rivals=3",
     "benders-oct",
     "benders-oct:equivalent_points=2",
+    "benders-oct:path_bounds=1",
 ]
 
 

@@ -11,6 +11,7 @@ VARIANTS = [
     "path-cut:strengthen=off",
     "path-cut:rivals=0",
     "benders-oct:equivalent_points=2",
+    "benders-oct:path_bounds=1",
     "oct:repair=scalar",
     "oct:repair=d-shift",
     "oct:repair=z-le-d",
