@@ -35,7 +35,7 @@ ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -46,6 +46,8 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Largest number of cuts that are added at once, the most violated first.
 MOST = 1000
+#: Rows whose distances to all others are looked at together, and pairs of them.
+BLOCK, PAIRS = 512, 20_000
 
 
 def sets_of_rows(X: np.ndarray, most_tests: int) -> Iterator[tuple[np.ndarray, tuple[int, ...]]]:
@@ -70,7 +72,7 @@ def sets_of_rows(X: np.ndarray, most_tests: int) -> Iterator[tuple[np.ndarray, t
     word = np.random.default_rng(0).integers(0, 2**63, F, dtype=np.uint64)
     whole = (X * word).sum(axis=1, dtype=np.uint64)
     for size in range(min(most_tests, F) + 1):
-        for tests in combinations(range(F), size):
+        for tests in _candidates(X, size):
             chosen = list(tests)
             key = whole - (X[:, chosen] * word[chosen]).sum(axis=1, dtype=np.uint64)
             order = np.argsort(key, kind="stable")
@@ -85,6 +87,30 @@ def sets_of_rows(X: np.ndarray, most_tests: int) -> Iterator[tuple[np.ndarray, t
                 differ = np.flatnonzero((X[rows] != X[rows[0]]).any(axis=0))
                 if tuple(differ.tolist()) == tests:
                     yield np.sort(rows), tests
+
+
+def _candidates(X: np.ndarray, size: int) -> Iterable[tuple[int, ...]]:
+    """Sets of tests of a size, with all those in which some set of rows differs.
+
+    Rows that differ in one or two tests include two that differ in these and no others; with more
+    tests that need not be so, and all sets of tests are candidates.
+    """
+    F = X.shape[1]
+    if size not in (1, 2):
+        return combinations(range(F), size)
+    wide = X.astype(np.float32)
+    ones = wide.sum(axis=1)
+    found: set[tuple[int, ...]] = set()
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
+        distance = ones[part, None] + ones[None, :] - 2 * (wide[part] @ wide.T)
+        i, j = np.nonzero(np.triu(distance == size, start + 1))
+        for k in range(0, len(i), PAIRS):
+            differ = X[start + i[k : k + PAIRS]] != X[j[k : k + PAIRS]]
+            first, last = differ.argmax(axis=1), F - 1 - differ[:, ::-1].argmax(axis=1)
+            pairs = np.unique(np.stack([first, last], axis=1), axis=0).tolist()
+            found.update((f, g)[:size] for f, g in pairs)
+    return sorted(found)
 
 
 @dataclass(eq=False)

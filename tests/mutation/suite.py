@@ -38,6 +38,7 @@ FILES = sorted(
 VARIANTS = {
     "flow-oct": ["flow-oct:sinks=multi"],
     "path-cut": ["path-cut:strengthen=off"],
+    "benders-oct": ["benders-oct:equivalent_points=2,path_bounds=1"],
     "oct": ["oct:repair=scalar", "oct:repair=d-shift", "oct:repair=z-le-d", "oct:repair=spo"],
     "spot": ["spot:rows_m=off,lower_cut=off,merge_rows=off", "spot:leaf_cut=on"],
     "ip3-closure": ["ip3-closure:merge_pairs=off"],

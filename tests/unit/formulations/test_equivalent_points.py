@@ -60,6 +60,15 @@ def test_sets_are_those_of_the_definition():
         assert set(found) == expected
 
 
+def test_rows_in_blocks(monkeypatch):
+    X = np.random.default_rng(1).integers(0, 2, (40, 5)).astype(np.uint8)
+    whole = [(tuple(rows), tests) for rows, tests in points.sets_of_rows(X, 2)]
+    monkeypatch.setattr(points, "BLOCK", 7)
+    monkeypatch.setattr(points, "PAIRS", 3)
+    assert whole
+    assert [(tuple(rows), tests) for rows, tests in points.sets_of_rows(X, 2)] == whole
+
+
 def test_rows_whose_words_collide_are_told_apart(monkeypatch):
     """Equal sums of words make candidates only."""
 
