@@ -13,7 +13,13 @@ import milp_trees as mt
 from milp_trees import Tree, Trees
 from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.testing import check_formulation, planted_problem, random_cost_problem, random_tree
+from milp_trees.testing import (
+    CHECKS,
+    check_formulation,
+    planted_problem,
+    random_cost_problem,
+    random_tree,
+)
 from milp_trees.testing.solve import minimise
 
 VARIANTS = [
@@ -132,6 +138,16 @@ def test_depth_three(label):
         f.encode(tree, m)
         assert matrix.violation(matrix.values()) == 0
         assert matrix.objective(matrix.values()) == problem.presolved_view().objective(tree)
+
+
+@pytest.mark.parametrize("label", ["cut", "cut-w", "mcf1", "mcf2"])
+@pytest.mark.parametrize("depth", range(4))
+def test_sizes_at_every_depth(label, depth):
+    """With one sink and with several; there are ten tests."""
+    for least in (1, 3):
+        given = labelled(7, n_rows=12, n_features=10, depth=depth, n_classes=3)
+        space = Trees(depth, min_samples_leaf=least, max_leaf_nodes=3 if depth > 1 else None)
+        CHECKS["sizes"](formulation(label), replace(given, space=space))
 
 
 # -- relaxations ----------------------------------------------------------------------------------------------
