@@ -197,3 +197,14 @@ def test_strengthened_cuts_are_means_of_two_others():
 def test_a_negative_number_is_refused():
     with pytest.raises(DataError, match="equivalent_points is a number of tests"):
         registry.formulation("benders-oct", equivalent_points=-1)
+
+
+def test_rows_that_gain_all_or_nothing_together_have_no_cut():
+    values = np.array([[3, 3], [1, 1], [0, 2], [0, 5]])
+    problem = mt.Problem(
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], values=values),
+        mt.tasks.ActionCostMatrix(),
+        Trees(2),
+    )
+    _, _, _, separator = modelled(problem, 1, merge_rows=False, drop_tests=False)
+    assert not len(separator.points.together)
