@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.errors import DataError
+from milp_trees.data.category_sets import category_rule
 from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
@@ -101,6 +102,11 @@ class Binarizer(StoredRules):
         stays as accurate on the training rows.
     max_categories : int, default=100
         A text column with more values raises DataError, because its values name rows.
+    category_sets : int, default=0
+        A text column with 4 to so many values gets a feature for every set of its values,
+        `color in {blue, red}`, one of a set and its complement: 2^(k-1) - 1 features for k values.
+        One with more values raises DataError. 0: one feature per value. A value that is in no
+        row answers no, like the larger side of the set.
     random_state : int, default=0
         Seed of the boosted ensemble.
 
@@ -134,6 +140,7 @@ class Binarizer(StoredRules):
         max_depth: int = 1,
         back_select: bool = True,
         max_categories: int = 100,
+        category_sets: int = 0,
         random_state: int = 0,
     ) -> None:
         self.kind = kind
@@ -143,6 +150,7 @@ class Binarizer(StoredRules):
         self.max_depth = max_depth
         self.back_select = back_select
         self.max_categories = max_categories
+        self.category_sets = category_sets
         self.random_state = random_state
 
     @classmethod
@@ -284,9 +292,10 @@ class Binarizer(StoredRules):
         """The rule of a column, from its values in order and the most thresholds it may have."""
         if values is None:
             text = kind_of(name, column) == "text"
-            return (
-                {"categories": categories_in(name, column, self.max_categories)} if text else "0/1"
-            )
+            if not text:
+                return "0/1"
+            found = categories_in(name, column, self.max_categories)
+            return category_rule(name, found, self.category_sets)
         if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
             cuts = quantile_cuts(as_numbers(column).to_numpy(), values, self._bins(most))
             return between_values(column, values, cuts)
@@ -375,7 +384,11 @@ class Binarizer(StoredRules):
 
     def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:
         """The dataset with all thresholds of the rows that this binarizer was fitted on."""
-        every = type(self)(kind="midpoints", max_categories=self.max_categories)
+        every = type(self)(
+            kind="midpoints",
+            max_categories=self.max_categories,
+            category_sets=self.category_sets,
+        )
         every._fit_among(fitted_on, None, table)
         source = dict(fields["source"])
         if "binarizer" in source:

@@ -88,6 +88,10 @@ def fit_there(
             f"The binarizer {binarizer.kind} needs the rows in memory; take auto, midpoints or quantiles:N, or give a Binarizer that was fitted on a sample."
         )
     check_parameters(binarizer, OF_BINARIZERS)
+    if binarizer.category_sets:
+        raise DataError(
+            "Sets of categories are made of tables in memory, and these rows are read by an engine; leave category_sets out, or load the table."
+        )
     fewer = False
     rules: dict[str, Rule] = {}
     for name in features:

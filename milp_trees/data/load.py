@@ -68,7 +68,8 @@ def load(
     **columns
         `target="y"`, `targets=` (several numbers), `event=` and `time=` (survival), `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
         `values=`, `propensity_model=`, `outcome_model=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
-        `dates=`, `text=`, `max_categories=`, `categories=`, `ignore_bad_columns=`: how the table is
+        `dates=`, `text=`, `max_categories=`, `categories=`, `category_sets=`,
+        `ignore_bad_columns=`: how the table is
         read, see `Reading`; `mt.look` shows what is found without them.
 
     Returns
@@ -139,12 +140,14 @@ def load_columns(
     meaning, features = meanings(table, given)
     chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
     fitted = hasattr(chosen, "rules_")
-    if given.reading.max_categories is not None and not given.stored:
-        if chosen is binarizer:
+    for name in () if given.stored else ("max_categories", "category_sets"):
+        stated = getattr(given.reading, name)
+        if stated is not None and chosen is binarizer:
             raise DataError(
-                "max_categories is given beside a Binarizer, which has its own; give it to one of them."
+                f"{name} is given beside a Binarizer, which has its own; give it to one of them."
             )
-        chosen.max_categories = given.reading.max_categories
+        if stated is not None:
+            setattr(chosen, name, stated)
     features, many, left_out = usable(
         table, given, features, meaning, None if fitted else chosen.max_categories
     )

@@ -134,6 +134,8 @@ def look(data: Any, *, binarizer: str | Binarizer = "auto", **columns: Any) -> L
     chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
     if given.reading.max_categories is not None:
         chosen.max_categories = given.reading.max_categories
+    if given.reading.category_sets is not None:
+        chosen.category_sets = given.reading.category_sets
     found = problems(table, given, features, chosen.max_categories)
     found += [p for p in table.problems if p.column not in features]
     roles = _roles(meaning, features, given)

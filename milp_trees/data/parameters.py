@@ -206,4 +206,5 @@ OF_BINARIZERS: dict[str, Rule] = {
     "max_depth": Whole(1),
     "back_select": Flag(),
     "max_categories": Whole(1),
+    "category_sets": Whole(0),
 }

@@ -55,6 +55,8 @@ class Reading:
         What is done with text columns that have more: they are refused, replaced by the share of
         each class (computed out of fold), or their values are put into `max_categories` groups by
         a hash.
+    category_sets : int, optional
+        Text columns with 4 to so many values get a feature for every set of their values.
     ignore_bad_columns : bool
         Leave out columns that cannot be used, instead of refusing the table.
     formats : mapping of column to Format
@@ -78,6 +80,10 @@ class Reading:
     categories: str = _option(
         "refuse",
         "Text columns with more values are: refuse (refused), target (replaced by the shares of the classes, out of fold) or hash (put into groups).",
+    )
+    category_sets: int | None = _option(
+        None,
+        "Text columns with up to so many values are asked for every set of values. Default: for each value.",
     )
     ignore_bad_columns: bool = _option(
         False, "Leave out the columns that cannot be used, instead of refusing the table."
@@ -114,6 +120,8 @@ class Reading:
                 ) from None
         if "max_categories" in stated and not Whole(1).allows(stated["max_categories"]):
             raise DataError(f"max_categories must be {Whole(1)}; got {stated['max_categories']!r}.")
+        if "category_sets" in stated and not Whole(0).allows(stated["category_sets"]):
+            raise DataError(f"category_sets must be {Whole(0)}; got {stated['category_sets']!r}.")
         if not isinstance(stated.get("ignore_bad_columns", False), bool):
             raise DataError(
                 f"ignore_bad_columns must be True or False; got {stated['ignore_bad_columns']!r}."

@@ -2,7 +2,7 @@
 
 A rule is "0/1" for a column that is taken as it is, a list of thresholds (numbers, or ISO texts for a
 column of dates), {"order": [...], "thresholds": [...]} for ordered categories, {"categories":
-[...]}, or {"tests": [[kind, value, missing], ...]} for a column that had missing values (with
+[...]}, {"sets": [[...], ...]} for sets of categories, or {"tests": [[kind, value, missing], ...]} for a column that had missing values (with
 "order", if it has one).
 """
 
@@ -95,6 +95,8 @@ def features_of(rules: Mapping[str, Rule]) -> Sequence[BinaryFeature]:
         elif "order" in rule:
             order = tuple(rule["order"])
             tests += [BinaryFeature(column, "<=", t, order=order) for t in rule["thresholds"]]
+        elif "sets" in rule:
+            tests += [BinaryFeature(column, "in", c) for c in rule["sets"]]
         else:
             tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
@@ -111,14 +113,26 @@ def rules_of(tests: Iterable[BinaryFeature]) -> dict[str, Rule]:
 def _rule_of(tests: list[BinaryFeature]) -> Rule:
     """The rule of the features of one column."""
     order = _order(tests)
-    if any(t.missing or t.kind == "missing" for t in tests):
-        return {"tests": [[t.kind, t.value, t.missing] for t in tests], **order}
+    if any(t.missing or t.kind == "missing" for t in tests) or len({t.kind for t in tests}) > 1:
+        return {"tests": [_stored(t) for t in tests], **order}
     if tests[0].kind == "is":
         return "0/1"
-    values = [t.value for t in tests]
+    values = [_value(t) for t in tests]
     if order:
         return {**order, "thresholds": values}
+    if tests[0].kind == "in":
+        return {"sets": values}
     return values if tests[0].kind == "<=" else {"categories": values}
+
+
+def _value(test: BinaryFeature) -> Any:
+    """The value of a feature as plain data."""
+    return list(test.value) if test.kind == "in" else test.value
+
+
+def _stored(test: BinaryFeature) -> list[Any]:
+    """Kind, value and answer for missing values as plain data."""
+    return [test.kind, _value(test), test.missing]
 
 
 def _order(tests: Iterable[BinaryFeature]) -> dict[str, list[str]]:
@@ -130,7 +144,8 @@ def _order(tests: Iterable[BinaryFeature]) -> dict[str, list[str]]:
 def n_features(rule: Rule) -> int:
     """Number of features that a rule makes."""
     if isinstance(rule, dict):
-        return len(rule.get("tests") or rule.get("thresholds") or rule.get("categories", ()))
+        kinds = ("tests", "thresholds", "sets", "categories")
+        return len(next((rule[kind] for kind in kinds if rule.get(kind)), ()))
     return 1 if rule == "0/1" else len(rule)
 
 
@@ -175,7 +190,7 @@ def with_missing(rule: Rule, present: pd.Series) -> Rule:
     tests = features_of({"": rule})
     if rule == "0/1" and present.nunique() < 2:
         tests = ()
-    variants = [[t.kind, t.value, answer] for t in tests for answer in ("no", "yes")]
+    variants = [[t.kind, _value(t), answer] for t in tests for answer in ("no", "yes")]
     order = _order(tests)
     return {"tests": [*variants, ["missing", None, None]], **order}
 
@@ -183,8 +198,10 @@ def with_missing(rule: Rule, present: pd.Series) -> Rule:
 def reduced(rule: Rule, kept: list[BinaryFeature]) -> Rule:
     """A rule that makes only some of its features."""
     if isinstance(rule, dict) and "tests" in rule:
-        return {**rule, "tests": [[t.kind, t.value, t.missing] for t in kept]}
-    values = [t.value for t in kept]
+        return {**rule, "tests": [_stored(t) for t in kept]}
+    values = [_value(t) for t in kept]
+    if isinstance(rule, dict) and "sets" in rule:
+        return {"sets": values}
     if isinstance(rule, dict) and "order" in rule:
         return {**rule, "thresholds": values}
     return (

@@ -84,6 +84,16 @@ def equal(values: np.ndarray, category: str) -> np.ndarray:
     return np.asarray(same)
 
 
+def spelled_alike(values: np.ndarray, categories: Sequence[str]) -> np.ndarray:
+    """Which values, none of which is missing, are one of several categories; shape (n,)."""
+    if are_texts(values):
+        return np.isin(values.astype(str), categories)
+    out = np.zeros(len(values), dtype=bool)
+    for category in categories:
+        out |= equal(values, category)
+    return out
+
+
 def positions(thresholds: Sequence[Any], order: Sequence[str] = ()) -> np.ndarray:
     """Thresholds as numbers that can be compared with `measured`.
 

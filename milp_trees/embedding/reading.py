@@ -109,6 +109,10 @@ def question_of(feature: Any) -> tuple[Question, bool]:
     missing = None if feature.missing is None else feature.missing == "yes"
     if feature.kind == "missing":
         return Question(feature.column, "", None), True
+    if feature.kind == "in":
+        raise Unsupported(
+            f"The question {feature.name!r} asks for a set of categories, which cannot be embedded; fit the model with a test per category (category_sets=0)."
+        )
     if feature.kind == "==":
         return Question(feature.column, TEXT, str(feature.value), missing), True
     if feature.kind == "is":  # yes where the value is 1, so no where it is at most 0

@@ -14,7 +14,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.predicted import Predicts
 
 #: What a column holds, by the kind of a question about it.
-_HOLDS = {"<=": "number", "==": "text", "is": "yes-no"}
+_HOLDS = {"<=": "number", "==": "text", "in": "text", "is": "yes-no"}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,9 @@ def chain(node: Node) -> tuple[list[Branch], Leaf]:
 
 
 def compared(feature: Any) -> tuple[str, ...]:
-    """The texts that a question compares a column with: a category, or the ordered ones."""
+    """The texts that a question compares a column with: a category, a set, the ordered ones."""
+    if feature.kind == "in":
+        return tuple(feature.value)
     return (str(feature.value),) if feature.kind == "==" else feature.order
 
 

@@ -221,11 +221,11 @@ def _condition(literal: Any, member: Member) -> str:
             if member.is_text
             else f"{x} {'!=' if holds else '=='} {x}"
         )
-    if feature.kind == "==" or feature.order:
+    if feature.kind == "==" or feature.accepted:
         same = "==" if holds else "!="
         message = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
-        if feature.order:
-            message = f"{'' if holds else '!'}({_among(x, feature.below)})"
+        if feature.accepted:
+            message = f"{'' if holds else '!'}({_among(x, feature.accepted)})"
         if feature.missing is None:
             return message
         return f"({x} == NULL || {message})" if yes == holds else f"({x} != NULL && {message})"

@@ -48,8 +48,8 @@ def _literals(antecedent: Any) -> list[dict[str, Any]]:
     return [
         {
             "column": x.feature.column,
-            "kind": "in" if x.feature.order else x.feature.kind,
-            "value": list(x.feature.below) if x.feature.order else x.feature.value,
+            "kind": "in" if x.feature.accepted else x.feature.kind,
+            "value": list(x.feature.accepted) if x.feature.accepted else x.feature.value,
             "missing": x.feature.missing,
             "holds": x.value,
         }

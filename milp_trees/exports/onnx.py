@@ -123,8 +123,8 @@ class _Graph:
         column = self.program.column[feature.column]
         if feature.kind == "missing":
             held = self.missing(column)
-        elif feature.order:
-            held = self.among(column.name, feature.below)
+        elif feature.accepted:
+            held = self.among(column.name, feature.accepted)
         elif feature.kind == "<=":  # a comparison with NaN is false
             held = self.op("LessOrEqual", column.name, self.double(feature.value))
         elif feature.kind == "==":

@@ -150,15 +150,16 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
         missing = {"field": feature.column, "operator": "isMissing"}
         ET.SubElement(parent, "SimplePredicate", missing)
-    if feature.order:
+    if len(feature.accepted) > 1:
         join, operator = ("or", "equal") if holds else ("and", "notEqual")
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": join})
-        for text in feature.below:
+        for text in feature.accepted:
             message = {"field": feature.column, "operator": operator, "value": text}
             ET.SubElement(parent, "SimplePredicate", message)
         return
-    if feature.kind == "==":
-        operator, value = ("equal" if holds else "notEqual"), str(feature.value)
+    if feature.kind == "==" or feature.accepted:
+        category = feature.accepted[0] if feature.accepted else str(feature.value)
+        operator, value = ("equal" if holds else "notEqual"), category
     elif feature.kind == "<=":
         operator = "lessOrEqual" if holds else "greaterThan"
         value = timestamp(feature.value, "T") if feature.dated else number(feature.value)

@@ -146,8 +146,8 @@ def _condition(literal: Any, x: str) -> str:
     feature, holds = literal.feature, literal.value
     if feature.kind == "missing":
         return f"{x} is {'' if holds else 'not '}None"
-    if feature.order:
-        message = f"{x} {'' if holds else 'not '}in {_texts(feature.below)}"
+    if feature.accepted:
+        message = f"{x} {'' if holds else 'not '}in {_texts(feature.accepted)}"
     elif feature.kind == "<=":
         right = (
             f"datetime.fromisoformat({_literal(feature.value)})"

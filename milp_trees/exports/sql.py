@@ -155,8 +155,8 @@ def _literal(one: Any, dated: str) -> str:
     x = _of(feature.column)
     if feature.kind == "missing":
         return f"{x} IS {'' if holds else 'NOT '}NULL"
-    if feature.order:
-        message = f"{x} {'' if holds else 'NOT '}IN ({_texts(feature.below)})"
+    if feature.accepted:
+        message = f"{x} {'' if holds else 'NOT '}IN ({_texts(feature.accepted)})"
     elif feature.kind == "<=":
         right = (
             dated + literal(timestamp(feature.value, " "), str)

@@ -78,7 +78,7 @@ def _representatives(a: BinaryFeature, b: BinaryFeature) -> list[Any]:
     if "is" in kinds:  # the column holds 0 and 1 only
         return [0, 1, *absent]
     if "<=" not in kinds:
-        texts = [str(t.value) for t in (a, b) if t.kind == "=="]
+        texts = [c for t in (a, b) for c in (t.accepted or (str(t.value),)) if t.kind != "missing"]
         return [*texts, "".join(texts) + "?", *absent]
     order = a.order or b.order
     if order:

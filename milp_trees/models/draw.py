@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.feature import set_text
 from milp_trees.models.draw_text import Drawable, beside, clean, leaf_notes
 from milp_trees.models.draw_text import leaf_counts as leaf_counts
 from milp_trees.models.draw_text import tree_text as tree_text
@@ -223,6 +224,7 @@ def edge_labels(test: BinaryFeature) -> tuple[str, str]:
     no, yes = {
         "is": ("== 0", "== 1"),
         "==": (f"!= {value}", f"== {value}"),
+        "in": (f"not in {value}", f"in {value}"),
         "<=": (f"> {value}", f"<= {value}"),
     }[test.kind]
     gap = " or missing"
@@ -243,6 +245,8 @@ def branches_of(test: Any) -> tuple[str, str]:
 
 def _value(test: BinaryFeature) -> str:
     """The threshold or category of a test; a tooltip has all of its digits."""
+    if test.kind == "in":
+        return clean(set_text(test.value))
     return f"{test.value:.6g}" if isinstance(test.value, float) else clean(test.value)
 
 

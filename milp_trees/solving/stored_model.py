@@ -127,7 +127,7 @@ def held_by(tree: Any, source: dict[str, Any]) -> tuple[set[str], set[str]]:
         for kind in ([t.kind] if t.kind != "missing" else _kinds_of(t.column, source))
     }
     ordered = {t.column for t in tests if t.order}
-    categories = {column for column, kind in kinds if kind == "=="} | ordered
+    categories = {column for column, kind in kinds if kind in ("==", "in")} | ordered
     return categories, {column for column, kind in kinds if kind in ("<=", "is")} - ordered
 
 

@@ -125,9 +125,13 @@ class Monotone(TreeConstraint):
 
     def _order(self, dataset: Dataset, actions: tuple[Any, ...]) -> LeafOrder:
         kinds = {t.kind for t in dataset.features if t.column == self.column}
-        if not kinds or "==" in kinds:
+        if not kinds or kinds & {"==", "in"}:
             raise DataError(
                 f"The constraint monotone needs a column with thresholds or a 0/1 column; {self.column!r} is {'a column of categories' if kinds else 'not a column of the data'}."
+            )
+        if any(t.kind == "in" for t in dataset.features):
+            raise NoView(
+                "The constraint monotone compares values one by one, and these data have questions about sets of categories; take a test per category (category_sets=0)."
             )
         if any(t.missing or t.kind == "missing" for t in dataset.features):
             raise DataError(

@@ -155,8 +155,8 @@ def _forms(problem: Problem) -> Iterator[dict[str, Any]]:
 def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str, Any] | None:
     """Features and costs, if the checker reads the same ones from the file; else None."""
     source = problem.dataset.source
-    if any(f.order for t in view.features for f in t.features):
-        return None  # the checker knows no order of categories
+    if any(f.accepted for t in view.features for f in t.features):
+        return None  # the checker knows no order and no sets of categories
     features = [_literals(t) for t in view.features]
     target = str(source.get("columns", {}).get("target"))
     cells = _digits(form, source["path"])

@@ -78,9 +78,9 @@ def literal(feature: Any, holds: bool) -> dict[str, Any]:
     """A question with the answer that is wanted, as the page's script reads it."""
     return {
         "column": feature.column,
-        "kind": "in" if feature.order else feature.kind,
-        "value": list(feature.below)
-        if feature.order
+        "kind": "in" if feature.accepted else feature.kind,
+        "value": list(feature.accepted)
+        if feature.accepted
         else str(feature.value)
         if feature.kind == "=="
         else json_safe(feature.value),

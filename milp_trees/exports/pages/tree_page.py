@@ -156,6 +156,7 @@ def _examples(column: dict[str, Any], nodes: list[dict[str, Any]]) -> dict[str, 
     """What a column is compared with: an example, and the texts to choose from."""
     requested = [q for node in nodes for q in node.get("test", ()) if q["column"] == column["name"]]
     texts = [q["value"] for q in requested if q["kind"] == "=="]
+    texts += [c for q in requested if q["kind"] == "in" for c in q["value"]]
     choices = dict.fromkeys([*column.get("order", ()), *texts])
     numbers = [q["value"] for q in requested if q["kind"] == "<="]
     return {"choices": list(choices), "example": f"e.g. {numbers[0]}" if numbers else ""}

@@ -217,6 +217,7 @@ class BinarizerTable(Alternative):
     max_depth: Many[int] = []
     back_select: Many[bool] = []
     max_categories: Many[int] = []
+    category_sets: Many[int] = []
     random_state: Many[Seed] = []
 
 
