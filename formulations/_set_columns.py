@@ -1,4 +1,4 @@
-r"""Columns whose values a node divides: any values into two sets, or those of an order in two parts.
+r"""Columns whose values a node divides in two: into any two sets, or along an order.
 
 A model that chooses the set itself (`gunluk`) needs columns with values instead of features. The
 values of a column are the groups of rows that its features tell apart. Three kinds of columns are

@@ -1,13 +1,20 @@
-"""Named tiny problems with numeric columns."""
+"""Named tiny problems with numeric columns, and with sets of categories."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.category_sets import all_sets
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import (
     Accuracy,
 )
 from milp_trees.testing._named import (
+    dataset,
     named,
     numeric_dataset,
 )
@@ -64,3 +71,27 @@ def make_bucketization_loses() -> Problem:
     """
     data = numeric_dataset({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, y=[0, 0, 1, 0, 1, 0])
     return Problem(data, Accuracy(), Trees(2))
+
+
+def _sets(categories: str, flag: list[int], **more: Any) -> Any:
+    """A column of categories with all sets of them, and a column of 0 and 1."""
+    tests = [BinaryFeature("kind", "in", some) for some in all_sets(sorted(set(categories)))]
+    answers = [test.evaluate(list(categories)) for test in tests]
+    return dataset(np.column_stack([*answers, flag]), [*tests, BinaryFeature("flag")], **more)
+
+
+@named
+def make_category_sets() -> Problem:
+    """Two of four categories, if the flag is 0, and the others if it is 1: two splits are perfect.
+
+    Two categories that go together are no neighbours in any order by their shares of a class.
+    """
+    data = _sets("abcdabcdb", [0, 0, 0, 0, 1, 1, 1, 1, 1], y=[1, 0, 0, 1, 0, 1, 1, 0, 1])
+    return Problem(data, Accuracy(), Trees(2))
+
+
+@named
+def make_category_sets_priced() -> Problem:
+    """A set of categories is worth its penalty, and single categories are not."""
+    data = _sets("abcdeabd", [0, 1, 0, 1, 0, 1, 1, 0], y=[1, 0, 0, 1, 0, 1, 0, 1])
+    return Problem(data, Accuracy(split_penalty="1/10"), Trees(2, max_leaf_nodes=3))

@@ -86,6 +86,7 @@ TAKES = {
     "back_select": "True",
     "max_thresholds": "",
     "max_categories": "",
+    "category_sets": "0",
     "alpha": "0 1.5",
     "min_gain": "0 1.5",
     "constraints": "[]",
