@@ -198,11 +198,6 @@ def column_of(
     -------
     Column
     """
-    asked_set = next((t for t in tests if t.kind == "in"), None)
-    if asked_set is not None:
-        raise Unsupported(
-            f"The question {asked_set.name!r} asks for a set of categories, for which no nearest row is searched; fit the model with a test per category (category_sets=0)."
-        )
     kinds = {t.kind for t in tests} - {"missing"}
     orders = {t.order for t in tests if t.kind == "<="}
     if len(kinds) > 1 or len(orders) > 1:

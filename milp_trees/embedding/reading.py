@@ -111,7 +111,7 @@ def question_of(feature: Any) -> tuple[Question, bool]:
         return Question(feature.column, "", None), True
     if feature.kind == "in":
         raise Unsupported(
-            f"The question {feature.name!r} asks for a set of categories, which cannot be embedded; fit the model with a test per category (category_sets=0)."
+            f"The question {feature.name!r} asks for a set of categories, which is neither embedded nor searched for the nearest row; fit the model with a test per category (category_sets=0)."
         )
     if feature.kind == "==":
         return Question(feature.column, TEXT, str(feature.value), missing), True

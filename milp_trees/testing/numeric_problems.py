@@ -84,7 +84,7 @@ def _sets(categories: str, flag: list[int], **more: Any) -> Any:
 def make_category_sets() -> Problem:
     """Two of four categories, if the flag is 0, and the others if it is 1: two splits are perfect.
 
-    Two categories that go together are no neighbours in any order by their shares of a class.
+    The two are not the lowest or highest ones by their shares of a class.
     """
     data = _sets("abcdabcdb", [0, 0, 0, 0, 1, 1, 1, 1, 1], y=[1, 0, 0, 1, 0, 1, 1, 0, 1])
     return Problem(data, Accuracy(), Trees(2))

@@ -266,3 +266,36 @@ def test_whole_numbers_beyond_2_to_the_53_are_rounded_in_sql_as_in_predict(form,
             model = mt.Tree(Branch(feature, Leaf(0), Leaf(1)), ("n", "y"))
             (folder := tmp_path / f"{at}{missing}").mkdir()
             assert RUNNERS[form](model, whole, folder) == model.predict(whole).tolist()
+
+
+@each_row("form", RUNNERS)
+def test_every_format_asks_for_sets_of_categories(form, tmp_path):
+    """Missing values and categories that no training row had included, in trees and lists."""
+    held = ["red", "blue", "it's", "a, b", 'say "x"', None]
+    frame = pd.DataFrame({"c": pd.Series([*held, *held[:3], "red"], dtype=object)})
+    tests = mt.Binarizer(category_sets=5).fit(frame).features
+    sets = [t for t in tests if t.kind == "in"]
+    assert len(sets) == 30
+    rows = pd.DataFrame({"c": pd.Series([*held, "violet", "reds"], dtype=object)})
+    rng = np.random.default_rng(0)
+    for k in range(2 if form == "c" else 4):
+        (folder := tmp_path / str(k)).mkdir()
+        a, b, c, d = (sets[f] for f in rng.permutation(len(sets))[:4])
+        if k % 2:
+            rules = (
+                mt.Rule(mt.Literal(a), 1),
+                mt.Rule(mt.Antecedent((mt.Literal(b, False), mt.Literal(c))), 2),
+            )
+            model = mt.RuleList(rules, 0, ("a", "b", "c"))
+        else:
+            low, high = Branch(b, Leaf(0), Leaf(1)), Branch(c, Branch(d, Leaf(1), Leaf(2)), Leaf(0))
+            model = mt.Tree(Branch(a, low, high), ("a", "b", "c"))
+        assert RUNNERS[form](model, rows, folder) == model.predict(rows).tolist()
+        assert (
+            mt.Tree.from_json(
+                json.loads(json.dumps(model.to_tree().to_json() if k % 2 else model.to_json()))
+            )
+            .predict(rows)
+            .tolist()
+            == model.predict(rows).tolist()
+        )
