@@ -26,8 +26,8 @@ be continuous.
 anchor says which side is left, :math:`o_u=1` turns the order around:
 :math:`\zeta_{u,g,j+1}\le\zeta_{ugj}+o_u` and :math:`\zeta_{ugj}\le\zeta_{u,g,j+1}+1-o_u`.
 
-**Ours.** Equation numbers are ours. The paper has two classes with a weight for one of them, and trees of
-a given shape; here are two actions with any costs, and the following.
+**Ours.** Constraints have names here, and not the paper's numbers. The paper has two classes with a
+weight for one of them, and trees of a given shape; here are two actions with any costs, and this:
 
 - :math:`s_u=1`: node u tests nothing. An inner node then sends every row left; a last node sends
   them left if :math:`q_u=1` and right otherwise (:math:`q_u\le s_u`), so a leaf may stand at any

@@ -120,6 +120,10 @@ def load_numeric_columns(
         reading=given.reading,
     )
     check_teachers(given, "is for policies, and a table for an ensemble has none; leave it out")
+    if given.reading.category_sets:
+        raise DataError(
+            "category_sets is for tables of binary features, and an ensemble gets a column of 0 and 1 per category; leave it out."
+        )
     meaning, features = meanings(table, given)
     frame = table.frame
     dated = [

@@ -84,7 +84,9 @@ def thresholds_again(
         return message, ("problem.data.binarizer.parameters",), again.complete
     if "grouped" in data:  # all midpoints of a large table are too many to be counted
         return f"given ({kind}), not found again", ("problem.data.binarizer",), None
-    complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
+    sets = stated["parameters"].get("category_sets", 0)
+    every_one = Binarizer(kind="midpoints", max_categories=10**9, category_sets=sets)
+    complete, _ = reload(data, path, every_one)
     every = complete.source.get("thresholds", {}).get("of", 0)
     _same_counts(data, {"used": n_thresholds(dataset.features), "of": every} if every else None)
     fewer = _counts(dataset).items() != _counts(complete).items()

@@ -13,6 +13,7 @@ from milp_trees.data.category_sets import all_sets, along, by_mean
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.tasks.leaf_order import Monotone
 from milp_trees.tasks.policy import ActionCostMatrix
+from milp_trees.verification import verify_file
 
 COLOURS = ["red", "blue", "green", "teal", "pink"]
 FRAME = pd.DataFrame({"color": [*COLOURS, *COLOURS[:3]], "n": [1, 2, 3, 4, 5, 1, 2, 3]})
@@ -127,6 +128,24 @@ def test_estimators_take_sets():
     assert model.score(FRAME, y) == 1
     assert model.tree_.splits[0].name == "color in {red, teal}"
     assert model.predict(pd.DataFrame({"color": ["violet"], "n": [1]})).tolist() == [False]
+
+
+def test_an_ensemble_does_not_take_sets():
+    with pytest.raises(mt.DataError, match="category_sets is for tables of binary features"):
+        mt.load_numeric(TABLE, category_sets=5)
+
+
+@pytest.mark.parametrize("binarize", ["auto", "tree-guess:5", "quantiles:3"])
+def test_a_result_with_sets_is_verified_from_its_file(binarize, tmp_path):
+    """The features are made again, with sets; the value and the bound are derived again."""
+    path, stored = tmp_path / "t.csv", tmp_path / "r.json"
+    y = np.where(FRAME["color"].isin(["red", "teal"]), "yes", "no")
+    pd.concat([FRAME.assign(y=y)] * 3).to_csv(path, index=False)
+    data = mt.load(path, binarizer=binarize, category_sets=5)
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "dp")
+    assert result.objective == 0
+    stored.write_text(json.dumps(result.to_json()))
+    assert verify_file(stored)[0].derived_by is not None
 
 
 # -- where an order is enough ----------------------------------------------------------------------

@@ -5,8 +5,10 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from milp_trees.formulations._set_columns import set_columns
 
 import milp_trees as mt
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.checks import (
@@ -17,6 +19,7 @@ from milp_trees.testing.checks import (
     check_sizes,
 )
 from milp_trees.testing.oracle import brute_force
+from milp_trees.testing.solve import minimise
 
 SEEDS = range(
     int(os.environ.get("MILP_TREES_GUNLUK_FROM", 0)),
@@ -91,3 +94,131 @@ def test_it_agrees_with_searches_over_all_listed_sets(seed):
     best = brute_force(problem)
     if best is not None and mt.registry.method("dp").unsupported(problem) is None:
         assert mt.solve(problem, "dp").value == best[1]
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+
+def view_of(frame, sets=6, keep=None, **task):
+    """The presolved view of a problem on a table; with some of its features only."""
+    data = mt.Binarizer(category_sets=sets).fit(frame)
+    if keep is not None:
+        data = data.only([t for t in data.features if keep(t)])
+    values = np.random.default_rng(0).integers(0, 9, (len(frame), 2))
+    problem = mt.Problem(data.dataset(frame, values=values), ActionCostMatrix(**task), mt.Trees(2))
+    return mt.registry.formulation("gunluk").presolved_view(problem), problem
+
+
+LETTERS = pd.DataFrame({"c": list("abcdeabcde"), "flag": [0, 1] * 5})
+
+
+def kinds(view):
+    """Number of values and features of every column, and whether it is ordered."""
+    return sorted((c.n_values, len(c.tests), c.ordered) for c in set_columns(view))
+
+
+def test_all_sets_of_a_column_are_one_column():
+    view, _ = view_of(LETTERS)
+    assert kinds(view) == [(2, 1, False), (5, 15, False)]
+
+
+def test_one_feature_per_value_is_a_column_only_for_three_values():
+    view, _ = view_of(pd.DataFrame({"c": list("abcab")}), sets=0)
+    assert kinds(view) == [(3, 3, False)]
+    view, _ = view_of(LETTERS, sets=0)
+    assert kinds(view) == [(2, 1, False)] * 6
+
+
+def test_a_column_without_one_of_its_sets_is_taken_as_separate_features():
+    """The model would otherwise choose a set that no feature asks for."""
+    view, _ = view_of(LETTERS, keep=lambda t: t.value != ("a", "b"))
+    assert kinds(view) == [(2, 1, False)] * 15
+
+
+def test_a_set_that_equals_another_column_is_that_column():
+    """Presolve keeps one of two equal features; the whole column is still found."""
+    frame = LETTERS.assign(c2=LETTERS["c"].isin(["b", "d"]).astype(int))[["c2", "c"]]
+    view, _ = view_of(frame)
+    assert kinds(view) == [(2, 1, False), (5, 14, False)]
+    (column,) = (c for c in set_columns(view) if c.n_values == 5)
+    asked = {view.features[f].name for f, _ in column.sides.values()}
+    assert len(asked) == 15
+    assert "c2" in asked
+
+
+def test_a_set_at_another_price_is_not_a_part_of_the_column():
+    """The model has one price per column."""
+    frame = LETTERS.assign(c2=LETTERS["c"].isin(["b", "d"]).astype(int))[["c2", "c"]]
+    view, _ = view_of(frame, feature_costs={"c2": 1, "c": 2})
+    assert kinds(view) in ([(2, 1, False)] * 15, [(2, 1, False), (5, 14, False)])
+    for column in set_columns(view):
+        used = {int(view.split_costs[f]) for f, _ in column.sides.values()}
+        assert used == {column.price}
+
+
+def test_missing_values_are_a_value_of_the_column():
+    view, _ = view_of(pd.DataFrame({"c": [*"abcd", None, "a"]}))
+    assert kinds(view) == [(5, 15, False)]
+
+
+def test_thresholds_are_a_column_in_order():
+    view, _ = view_of(pd.DataFrame({"n": [1.0, 2, 3, 4, 2]}))
+    assert kinds(view) == [(4, 3, True)]
+
+
+# -- the model -------------------------------------------------------------------------------------
+
+
+def test_it_grows_with_the_values_and_not_with_their_sets():
+    """A value more is a variable and a row more per branch node (3), and 31 sets more."""
+    sizes = []
+    for k in (6, 7):
+        frame = pd.DataFrame({"c": [chr(97 + j % k) for j in range(14)]})
+        view, problem = view_of(frame, sets=7)
+        size = mt.registry.formulation("gunluk").model_size(view, problem.space)
+        sizes.append((view.n_features, size.binaries, size.rows - 7 * view.n_rows))
+    assert sizes[1][0] - sizes[0][0] == 32
+    assert sizes[1][1] - sizes[0][1] == 3
+    assert sizes[1][2] - sizes[0][2] == 3
+
+
+def test_an_anchor_at_a_last_node_would_lose_trees():
+    """Leaves of last nodes are labelled, so exchanging them gives another tree."""
+    frame = pd.DataFrame({"c": list("abcd")})
+    values = np.array([[1, 0], [0, 1], [0, 1], [1, 0]])
+    data = mt.Binarizer(category_sets=4).dataset(frame, values=values)
+    problem = mt.Problem(data, ActionCostMatrix(), mt.Trees(1))
+    formulation = mt.registry.formulation("gunluk")
+    m = formulation.build(problem)
+    assert minimise(compile_model(m)).objective == pytest.approx(0)
+    (anchor,) = m.anchor.values()
+    first = [int(m.divided[0].values[i]) == 0 for i in m.rows]
+    costs = m.view.costs[np.array(first)]
+    assert costs[:, 0].sum() > costs[:, 1].sum()  # its rows belong on the right
+    m.zeta[1, anchor].fix(1)
+    assert minimise(compile_model(m)).objective > 0.5
+
+
+def test_more_than_two_actions_and_unknown_rows_are_refused():
+    frame = pd.DataFrame({"c": list("abcd")})
+    data = mt.Binarizer(category_sets=4).dataset(frame, y=[0, 1, 2, 0])
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+    assert "two actions, and these are 3" in mt.registry.formulation("gunluk").unsupported(problem)
+    _, two = view_of(frame)
+    why = mt.registry.formulation("gunluk", rows="loose").unsupported(two)
+    assert why == "gunluk has rows 'strong' and 'weak'; got 'loose'."
+
+
+def test_the_strong_relaxation_is_at_least_as_high_as_the_weak_one():
+    """On most problems the two are equal, and so they are on all of these that were looked at."""
+    compared = 0
+    for seed in range(30):
+        problem = drawn(seed)
+        strong, weak = (
+            minimise(compile_model(f.build(problem)), relax=True).objective
+            for f in formulations()[::2]
+        )
+        if strong is not None and weak is not None:
+            assert strong >= weak - 1e-6 * max(1, abs(weak)), seed
+            compared += problem.space.depth > 1
+    assert compared > 10
