@@ -24,14 +24,15 @@ be continuous.
 
 **Numbers.** Thresholds divide ranks in order: :math:`\zeta_{u,g,j+1}\le\zeta_{ugj}`. Where no
 anchor says which side is left, :math:`o_u=1` turns the order around:
-:math:`\zeta_{u,g,j+1}\le\zeta_{ugj}+o_u` and :math:`\zeta_{ugj}\le\zeta_{u,g,j+1}+1-o_u`.
+:math:`\zeta_{u,g,j+1}\le\zeta_{ugj}+o_u` and :math:`\zeta_{ugj}\le\zeta_{u,g,j+1}+1-o_u`;
+any o between 0 and 1 leaves only the divisions of 0 and 1, and those that divide nothing.
 
 **Ours.** Constraints have names here, and not the paper's numbers. The paper has two classes with a
 weight for one of them, and trees of a given shape; here are two actions with any costs, and this:
 
 - :math:`s_u=1`: node u tests nothing. An inner node then sends every row left; a last node sends
   them left if :math:`q_u=1` and right otherwise (:math:`q_u\le s_u`), so a leaf may stand at any
-  depth. Splits, which penalties and leaf limits count, are :math:`\sum_{u,g}v_{ug}`.
+  depth. The equation makes s whole. Splits, which penalties and leaf limits count, are :math:`\sum_{u,g}v_{ug}`.
 - :math:`\alpha_t=1` iff leaf t holds rows, for a minimum leaf size:
   :math:`\sum_ic_{it}\le n\alpha_t` and :math:`\sum_in_ic_{it}\ge N_{\min}\alpha_t`.
 - Side constraints are sums of c, because the action of a leaf is known.
@@ -87,7 +88,7 @@ class Gunluk(TreeFormulation):
     tests_in = None
     other_sides = "the anchor of a column goes left"
     implied_integer = True
-    zero_one = frozenset({"c"})
+    zero_one = frozenset({"c", "s", "o"})
     redundant = {
         "anchored": "of a tree and the same tree with exchanged subtrees it excludes one",
     }
@@ -134,13 +135,12 @@ class Gunluk(TreeFormulation):
         )
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
-        columns = _columns(m.view, problem.space)
-        places = [(g, j) for g, column in enumerate(columns) for j in range(column.n_values)]
-        return {
-            **super().meanings(m, problem),
-            "columns": lambda g: columns[g].name,
-            "levels": lambda e: f"{columns[places[e][0]].name}: value {places[e][1]}",
-        }
+        def level(e: int) -> str:
+            g = m.column[e]
+            return f"{m.divided[g].name}: value {e - m.first[g]}"
+
+        words = super().meanings(m, problem)
+        return {**words, "columns": lambda g: m.divided[g].name, "levels": level}
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view
@@ -209,7 +209,7 @@ class Gunluk(TreeFormulation):
         steps = sum(c.n_values - 1 for c in columns if c.ordered)
         fixed = inner if self.anchor else 0
         turned = (B - fixed) if steps else 0
-        binaries = B * (G + values + 1) + last + turned
+        binaries, others = B * (G + values) + last, B + turned + n * T
         rows, nonzeros = B * (1 + values) + last, B * (G + 1 + 2 * values) + 2 * last
         rows, nonzeros = rows + fixed * G, nonzeros + 2 * fixed * G
         if steps:
@@ -229,7 +229,7 @@ class Gunluk(TreeFormulation):
                 sum(_action(t, view) == k for t in range(T, 2 * T))
                 for _, k in np.argwhere(side.coefs).tolist()
             )
-        return ModelSize(binaries + n * T, binaries, rows, nonzeros)
+        return ModelSize(binaries + others, binaries, rows, nonzeros)
 
 
 # -- the model, part by part -----------------------------------------------------------------------
@@ -293,13 +293,15 @@ def _add_variables(m: Any, anchor: bool) -> None:
     m.zeta = pyo.Var(
         m.branch, m.levels, domain=pyo.Binary, doc="zeta[u,j] = 1 iff value j goes left at u"
     )
-    m.s = pyo.Var(m.branch, domain=pyo.Binary, doc="s[u] = 1 iff node u tests nothing")
+    m.s = pyo.Var(m.branch, domain=pyo.UnitInterval, doc="s[u] = 1 iff node u tests nothing")
     m.q = pyo.Var(
         m.last, domain=pyo.Binary, doc="q[u] = 1 iff u tests nothing and sends every row left"
     )
     if len(m.turned):
         m.o = pyo.Var(
-            m.turned, domain=pyo.Binary, doc="o[u] = 1 iff the higher values of an order go left"
+            m.turned,
+            domain=pyo.UnitInterval,
+            doc="o[u] = 1 iff the higher values of an order go left",
         )
     m.c = pyo.Var(
         m.rows, m.leaves, domain=pyo.NonNegativeReals, doc="c[i,t] = 1 iff row i is in leaf t"

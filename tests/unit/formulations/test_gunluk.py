@@ -199,6 +199,19 @@ def test_an_anchor_at_a_last_node_would_lose_trees():
     assert minimise(compile_model(m)).objective > 0.5
 
 
+def test_levels_are_named_by_column_and_value():
+    """Of every column, in the order of the variables."""
+    _, problem = view_of(LETTERS)
+    formulation = mt.registry.formulation("gunluk")
+    m = formulation.build(problem)
+    words = formulation.meanings(m, problem)
+    assert [words["columns"](g) for g in m.columns] == ["flag", "c"]
+    assert [words["levels"](e) for e in m.levels] == [
+        *(f"flag: value {j}" for j in range(2)),
+        *(f"c: value {j}" for j in range(5)),
+    ]
+
+
 def test_more_than_two_actions_and_unknown_rows_are_refused():
     frame = pd.DataFrame({"c": list("abcd")})
     data = mt.Binarizer(category_sets=4).dataset(frame, y=[0, 1, 2, 0])
