@@ -56,7 +56,7 @@ def check_given(rules: Mapping[str, Rule], table: DuckTable, extents: Mapping[st
             raise DataError(f"The column {name!r} holds other values than 0 and 1, and {YES_NO}")
         if isinstance(rule, dict) and "categories" not in rule:
             raise DataError(
-                f"The column {name!r} had missing values or ordered categories when the binarizer was fitted, which rows in an engine are not asked; fit it on a sample without them."
+                f"The column {name!r} had missing values, ordered categories or sets of categories when the binarizer was fitted, which rows in an engine are not asked; fit it on a sample without them."
             )
         if isinstance(rule, list) and table.columns[name] == TEXT:
             raise DataError(

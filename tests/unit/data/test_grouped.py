@@ -186,6 +186,8 @@ def test_the_command_line_groups_a_folder(folder, tmp_path):
         ({"query": "SELECT DATE '2020-01-01' AS a, * FROM source"}, "of the type DATE"),
         ({"query": "SELECT 1::BIGINT << 60 AS a, * FROM source"}, "beyond 2^53"),
         ({"query": "SELECT age::VARCHAR || single AS a, * FROM source", "binarizer": Binarizer(max_categories=5)}, "more than 5 different texts"),
+        ({"binarizer": Binarizer(category_sets=5)}, "Sets of categories are made of tables in memory"),
+        ({"category_sets": 5}, "The option category_sets is for tables in memory"),
         ({"weights": 'the "town"'}, "must hold numbers"),
     ],
 )  # fmt: skip
