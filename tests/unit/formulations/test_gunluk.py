@@ -9,6 +9,7 @@ from milp_trees.formulations._set_columns import set_columns
 
 import milp_trees as mt
 from milp_trees.mip.linear.matrix import compile_model
+from milp_trees.models.nodes import Leaf
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.checks import (
@@ -197,6 +198,19 @@ def test_an_anchor_at_a_last_node_would_lose_trees():
     assert costs[:, 0].sum() > costs[:, 1].sum()  # its rows belong on the right
     m.zeta[1, anchor].fix(1)
     assert minimise(compile_model(m)).objective > 0.5
+
+
+def test_with_one_action_every_leaf_predicts_it():
+    """Also the right leaf of a last node, to which a solver may send all rows."""
+    frame = pd.DataFrame({"c": list("abcd")})
+    data = mt.Binarizer(category_sets=4).dataset(frame, values=np.ones((4, 1), dtype=int))
+    problem = mt.Problem(data, ActionCostMatrix(), mt.Trees(1))
+    formulation = mt.registry.formulation("gunluk")
+    m = formulation.build(problem)
+    for variable in (*m.v.values(), *m.zeta.values(), *m.q.values()):
+        variable.set_value(0)
+    m.s[1].set_value(1)
+    assert formulation.decode(m).root == Leaf(0)
 
 
 def test_levels_are_named_by_column_and_value():
