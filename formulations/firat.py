@@ -76,7 +76,6 @@ class Firat(TreeFormulation):
     implied_integer = True
     zero_one = frozenset({"x"})
     redundant = {
-        "one_path": "published; with one test per node it follows from any row of `covered`",
         "covered": "published; it follows from one path per leaf and one test per node",
     }
 

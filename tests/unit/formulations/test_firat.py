@@ -76,3 +76,18 @@ def test_too_many_paths_are_refused_before_any_is_made():
     data = mt.Dataset(rng.integers(0, 2, (60, 50)), y=rng.integers(0, 2, 60))
     problem = mt.Problem(data, mt.Accuracy(), Trees(4))
     assert "column for every path" in formulation("firat").unsupported(problem)
+
+
+def test_one_path_per_leaf_does_not_follow_from_the_rows_of_data():
+    rng = np.random.default_rng(226)
+    problem = random_cost_problem(
+        226,
+        n_rows=int(rng.integers(1, 12)),
+        n_features=int(rng.integers(1, 4)),
+        n_actions=int(rng.integers(2, 5)),
+        depth=int(rng.integers(0, 3)),
+    )
+    m = formulation("firat").build(problem)
+    whole = minimise(compile_model(m), None).objective
+    m.del_component(m.one_path)
+    assert minimise(compile_model(m), None).objective < whole - 0.5
