@@ -16,7 +16,7 @@ These are the rows "one path per leaf", "one path per row of data" and "one test
 published master problem (numbering ours). It has paths to the leaves of a complete tree only. Here
 a path may end at any node, so that trees are allowed to be smaller; for complete trees the rows are
 the published ones. The middle rows follow from the others for integer points (shown in
-arXiv:2308.11477); `row_cover=False` leaves them out.
+arXiv:2308.11477); `row_cover=True` adds them.
 
 The authors generate columns, and their pricing is a heuristic. Here all columns are in the model,
 so it is solved to the proof, and problems with too many paths are refused. No paths are left out
@@ -65,7 +65,7 @@ class Firat(TreeFormulation):
 
     Parameters
     ----------
-    row_cover : bool, default=True
+    row_cover : bool, default=False
         Whether the model has the rows that every row of data follows one path. They follow from
         the other rows, and have most of the nonzeros.
     """
@@ -75,11 +75,8 @@ class Firat(TreeFormulation):
     reference = "https://arxiv.org/abs/1810.06684"
     implied_integer = True
     zero_one = frozenset({"x"})
-    redundant = {
-        "covered": "published; it follows from one path per leaf and one test per node",
-    }
 
-    row_cover: bool = True
+    row_cover: bool = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         paths = view.n_actions * sum(
