@@ -2,6 +2,7 @@
 
 from . import decisions as decisions
 from . import lists as lists
+from . import oblique as oblique
 from . import plugins as plugins
 from . import pruning as pruning
 from . import tasks as tasks

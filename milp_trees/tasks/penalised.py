@@ -102,7 +102,8 @@ class PenalisedTask(Task):
         if not self.penalised:
             return Fraction(0), [Fraction(0)] * len(columns)
         n, of = self.rate_unit(dataset), self.feature_costs or {}
-        unknown = set(of) - {t.column for t in dataset.features} if of else ()
+        known = {t.column for t in dataset.features} | set(dataset.columns or ())
+        unknown = set(of) - known if of else ()
         if unknown:
             raise DataError(
                 f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data."
