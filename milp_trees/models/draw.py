@@ -216,8 +216,12 @@ def edge_labels(test: BinaryFeature) -> tuple[str, str]:
     """The conditions of the two branches of a test, short and without its column.
 
     For example `("> 37.5", "<= 37.5")`, the one of the rows on which the test fails first; 0/1
-    columns are compared with 0 and 1, so that no branch is called yes, no, true or false.
+    columns are compared with 0 and 1, so that no branch is called yes, no, true or false. Tests of
+    another class state their own (`edges`).
     """
+    own: tuple[str, str] | None = getattr(test, "edges", None)
+    if own is not None:
+        return own
     if test.kind == "missing":
         return "not missing", "missing"
     value = "" if test.kind == "is" else _value(test)
@@ -256,6 +260,9 @@ def _test_lines(node: Branch) -> tuple[str, ...]:
     On two lines, neither is shortened because of the other.
     """
     test = node.test
+    own: tuple[str, ...] | None = getattr(test, "lines", None)
+    if own is not None:
+        return tuple(_shorten(clean(line)) for line in own)
     column = clean(test.column)
     if test.kind == "missing":
         return (_shorten(f"{column} is missing"),)

@@ -75,13 +75,27 @@ class LinearTest:
         """The question with the answer no as text."""
         return f"{self._sum()} >= {written(self.bound)}"
 
+    @property
+    def edges(self) -> tuple[str, str]:
+        """The conditions of the answers no and yes in pictures, beside the weighted sum."""
+        bound = f"{float(self.bound):.6g}"
+        return f">= {bound}", f"< {bound}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The weighted sum in pictures, with a line per column."""
+        return tuple(self._terms())
+
     def _sum(self) -> str:
+        return " ".join(self._terms())
+
+    def _terms(self) -> list[str]:
         parts: list[str] = []
         for column, weight in zip(self.columns, self.weights, strict=True):
             size = "" if abs(weight) == 1 else f"{written(abs(weight))} "
             sign = ("- " if weight < 0 else "+ ") if parts else ("-" if weight < 0 else "")
             parts.append(f"{sign}{size}{column}")
-        return " ".join(parts)
+        return parts
 
     # -- values ------------------------------------------------------------------------------------
 
