@@ -1,4 +1,4 @@
-r"""S1O: multivariate trees from 1-norm support vector machines (Zhu, Murali, Phan, Nguyen, Kalagnanam 2020).
+r"""S1O: multivariate trees from 1-norm support vector machines (Zhu et al. 2020).
 
 Columns j are scaled to [0,1] (:math:`x_{ij}`); branch nodes B and leaves T of a full tree,
 :math:`T_v,T_v^+` the leaves below node v, and below its right child; classes :math:`y_i=0..Y-1`;

@@ -25,9 +25,9 @@ def separating_test(
     least: Fraction,
     allowed: Sequence[int] | None = None,
 ) -> LinearTest | None:
-    """A test that holds on the rows below and on none of those above, with a gap of at least `least`.
+    """A test that holds on the rows below and on none of those above.
 
-    It asks for a single column if one is enough. Otherwise its weights are close to those of the
+    Its gap is at least `least`. It asks for a single column if one is enough. Otherwise its weights are close to those of the
     widest gap.
 
     Parameters
