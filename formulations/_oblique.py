@@ -130,7 +130,7 @@ def placed(
         walk(node.right, 2 * v, below)
         walk(node.left, 2 * v + 1, above)
 
-    walk(tree.prune_empty(view).root, 1, np.arange(view.n_rows))
+    walk(tree.prune_empty(view).top, 1, np.arange(view.n_rows))
     return splits, leaves, end
 
 

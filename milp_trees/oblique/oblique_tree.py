@@ -35,8 +35,8 @@ class ObliqueTree(Shown):
 
     Parameters
     ----------
-    root : Leaf or Branch
-        Root node; every test is a `LinearTest`.
+    top : Leaf or Branch
+        The root node; every test is a `LinearTest`.
     actions : tuple
         Original names of the actions: `actions[leaf.action]` is predicted.
     columns : sequence of str, optional
@@ -58,7 +58,7 @@ class ObliqueTree(Shown):
     #: What it is called in sentences.
     noun: ClassVar[str] = "oblique tree"
 
-    root: Node
+    top: Node
     actions: tuple[Any, ...]
     columns: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class ObliqueTree(Shown):
     @cached_property
     def _shape(self) -> Tree:
         """The same nodes as a tree of questions, whatever these are."""
-        return Tree(self.root, self.actions)
+        return Tree(self.top, self.actions)
 
     def _of(self, tree: Tree) -> ObliqueTree:
         return ObliqueTree(tree.root, tree.actions, self.columns)
@@ -201,7 +201,7 @@ class ObliqueTree(Shown):
             "kind": "oblique-tree",
             "actions": [_plain(a) for a in self.actions],
             "columns": list(self.columns),
-            "root": walk(self.root),
+            "root": walk(self.top),
         }
 
     @classmethod
@@ -235,17 +235,17 @@ class ObliqueTree(Shown):
     def _text(self, counts: Any) -> str:
         from milp_trees.models.draw_text import tree_text
 
-        return tree_text(self, counts)
+        return tree_text(self._shape, counts)
 
     def _svg(self, counts: Any) -> str:
         from milp_trees.models.draw import tree_svg
 
-        return tree_svg(self, counts)
+        return tree_svg(self._shape, counts)
 
     def _plot(self, counts: Any, ax: Any) -> Any:
         from milp_trees.models.plot import plot_tree
 
-        return plot_tree(self, counts, ax)
+        return plot_tree(self._shape, counts, ax)
 
     def plot_plane(self, dataset: Any, ax: Any = None) -> Any:
         """Draw rows and leaves in the plane of the two numeric columns that the tests ask for.

@@ -263,5 +263,5 @@ def gaps_of(tree: ObliqueTree, columns: NumericColumns, leaf: np.ndarray) -> Ite
             yield columns.gap(test, below, above)
         yield last
 
-    *gaps, _ = walk(tree.root, 0)
+    *gaps, _ = walk(tree.top, 0)
     yield from map(Fraction, gaps)

@@ -76,7 +76,7 @@ def test_wrong_rows_are_refused():
         TREE.predict(np.zeros((1, 3)))
     with pytest.raises(mt.errors.DataError, match="'y'"):
         TREE.predict(mt.Dataset(np.zeros((1, 0)), numeric=[[0.0]], columns=["x"]))
-    unplaced = ObliqueTree(TREE.root, TREE.actions)
+    unplaced = ObliqueTree(TREE.top, TREE.actions)
     with pytest.raises(mt.errors.DataError, match="places"):
         unplaced.predict(np.zeros((1, 2)))
 
@@ -128,6 +128,15 @@ def test_a_tree_is_drawn():
     )
     with pytest.raises(mt.errors.DataError, match="plot\\(\\)"):
         three.plot_plane(points([[0, 0, 0]], y=None))
+
+
+def test_what_takes_no_oblique_tree_says_so():
+    with pytest.raises(mt.errors.Unsupported, match="oblique tree cannot"):
+        TREE.export("c")
+    with pytest.raises(mt.errors.Unsupported, match="ObliqueTree"):
+        mt.embed(TREE, [0, 0])
+    with pytest.raises(mt.errors.Unsupported, match="ObliqueTree"):
+        mt.counterfactual(TREE, {"x": 1, "y": 1})
 
 
 # -- columns and gaps ------------------------------------------------------------------------------
