@@ -142,6 +142,17 @@ def numeric_columns(dataset: Dataset) -> NumericColumns:
     return _scaled[dataset]
 
 
+def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of all equal rows, in the order of the data, and the number of each row's."""
+    if not values.shape[1]:
+        return np.arange(min(1, len(values))), np.zeros(len(values), dtype=np.int64)
+    _, first, group = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[group.reshape(-1)]
+
+
 def smallest_gap(dataset: Dataset) -> Fraction:
     r"""A gap that every linear split of rows of the dataset has at least.
 

@@ -134,6 +134,9 @@ class ObliqueTree(Shown):
             return rows.n_rows, lambda c: rows.numeric[:, names.index(c)]
         if hasattr(rows, "numbers"):  # a view
             return rows.n_rows, rows.numbers
+        if hasattr(rows, "alias"):  # another view of a problem about oblique trees
+            known = next(iter((*rows.features, *rows.alias))).numeric
+            return rows.n_rows, lambda c: known.values[rows.rows, known.index[c]]
         data = as_pandas(rows)
         if not isinstance(data, Mapping) and not hasattr(data, "columns"):
             return self._by_place(data, used)
@@ -165,8 +168,8 @@ class ObliqueTree(Shown):
     # -- changes -----------------------------------------------------------------------------------
 
     def map_tests(self, to: Callable[[Any], tuple[Any, bool] | bool]) -> ObliqueTree:
-        """The tree with other tests, as `Tree.map_tests`."""
-        return self._of(self._shape.map_tests(to))
+        """The tree itself: a linear test has no other that stands for it."""
+        return self
 
     def prune_empty(self, rows: Any) -> ObliqueTree:
         """The tree without branch nodes that send all rows one way; each row keeps its action."""

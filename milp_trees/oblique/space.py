@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ from milp_trees.common import exact
 from milp_trees.common.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Space, Tests, _whole, full_leaves, rows_per_leaf
-from milp_trees.oblique.columns import NumericColumns, numeric_columns
+from milp_trees.oblique.columns import NumericColumns, distinct_rows, numeric_columns
 from milp_trees.oblique.oblique_tree import ObliqueTree
 
 if TYPE_CHECKING:
@@ -27,13 +27,26 @@ SHORT = Fraction(2, 100_000)
 
 @dataclass(frozen=True)
 class SplitOn:
-    """A split on some columns, whatever its weights; what views have in place of questions."""
+    """A split on some columns, whatever its weights; what views have in place of questions.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    bit : int, optional
+        It is no split, but a bit of the number of a row's values.
+    numeric : NumericColumns, optional
+        The columns on the rows of the dataset, for trees that are asked for the rows of a view.
+    """
 
     columns: tuple[str, ...]
+    bit: int | None = None
+    numeric: NumericColumns | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
         """Its columns in words."""
+        if self.bit is not None:
+            return f"bit {self.bit} of the number of the row's values"
         return f"a split on {', '.join(self.columns) or 'no column'}"
 
     @property
@@ -157,10 +170,19 @@ class ObliqueTrees(Space):
     # -- questions ---------------------------------------------------------------------------------
 
     def tests(self, dataset: Dataset) -> Tests:
-        """A split on no column, which has the price of a split, and one on every single column."""
+        """A split on no column, which has the price of a split, and one on every single column.
+
+        Nothing answers them. Bits that number different rows follow, so that rows with equal
+        answers are rows with equal numbers, whoever merges them.
+        """
         columns = numeric_columns(dataset)
-        splits = (SplitOn(()), *(SplitOn((name,)) for name in columns.names))
-        return Tests(splits, np.zeros((dataset.n_rows, len(splits)), dtype=np.uint8), False)
+        kinds = [(), *((name,) for name in columns.names)]
+        splits = [SplitOn(kind, None, columns) for kind in kinds]
+        group = distinct_rows(columns.values)[1]
+        bits = int(group.max(initial=0)).bit_length()
+        X = np.zeros((dataset.n_rows, len(splits) + bits), dtype=np.uint8)
+        X[:, len(splits) :] = group[:, None] >> np.arange(bits) & 1
+        return Tests((*splits, *(SplitOn((), k, columns) for k in range(bits))), X, False)
 
     # -- trees -------------------------------------------------------------------------------------
 

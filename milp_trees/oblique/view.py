@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from milp_trees.oblique.columns import NumericColumns, numeric_columns
+from milp_trees.oblique.columns import NumericColumns, distinct_rows, numeric_columns
 from milp_trees.tasks.grouping import group_sums
 from milp_trees.tasks.views import CostMatrix
 
@@ -46,7 +46,7 @@ class ObliqueMatrix(CostMatrix):
     @property
     def column_costs(self) -> np.ndarray:
         """What every column adds to the cost of a branch node that uses it; shape (p,)."""
-        return self.split_costs[1:] - self.split_cost
+        return self.split_costs[1 : 1 + len(self.numeric.names)] - self.split_cost
 
     @property
     def data_sizes(self) -> dict[str, int]:
@@ -57,10 +57,6 @@ class ObliqueMatrix(CostMatrix):
         """Values of a numeric column."""
         values: np.ndarray = self.numeric.values[:, self.numeric.index[column]]
         return values
-
-    def canonical(self, tree: Any) -> Any:
-        """The tree itself: linear tests have no aliases."""
-        return tree
 
     def objective(self, tree: Any) -> int:
         """Integer objective of an oblique tree."""
@@ -110,13 +106,7 @@ def _view(problem: Problem, merge: str) -> ObliqueMatrix:
         return view
     if merge == "alike":
         rows = np.column_stack([rows, whole.costs.argmin(axis=1)])
-    if not rows.shape[1]:
-        rows = np.zeros((whole.n_rows, 1))
-    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    first, group = first[order], place[group.reshape(-1)]
+    first, group = distinct_rows(rows)
     total = group_sums(group, len(first))
     return replace(
         view,

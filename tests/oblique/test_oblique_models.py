@@ -179,3 +179,26 @@ def test_words_say_what_rows_and_columns_are():
     formulation = mt.registry.formulation("oct-h")
     words = formulation.meanings(built(formulation, problem).model, problem)
     assert (words["columns"](1), words["rows"](0)) == ("y", "rows 0, 1, 2")
+
+
+def test_ratios_are_solved_in_steps():
+    """Views of such tasks know nothing of oblique trees, and their rows are merged by others."""
+    numbers = [[0, 0], [2, 1], [1, 3], [2, 3], [3, 0], [0, 0]]
+    data = points(numbers, y=["a", "b", "b", "a", "b", "b"])
+    problem = mt.Problem(data, mt.tasks.F1("b"), ObliqueTrees(1))
+    best = max(problem.value(tree).exact for tree in all_oblique_trees(problem))
+    for name in ("enumerate-oblique", "oct-h@highs"):
+        result = mt.solve(problem, method=name, reference=None)
+        assert (result.status, result.value.exact) == (Status.OPTIMAL, best)
+
+
+def test_any_view_of_a_problem_knows_the_rows_of_a_tree():
+    problem = oblique_problems()["equal_points"]
+    tree = mt.solve(problem, method="enumerate-oblique", reference=None).predictor
+    view = problem.presolved_view()
+    assert view.n_rows == 2
+    assert view.counts.tolist() == [3, 2]
+    assert (
+        view.canonical(tree).routes(view).action.tolist()
+        == tree.routes(problem.dataset).action[[0, 3]].tolist()
+    )

@@ -95,7 +95,7 @@ def best_oblique_tree(problem: Problem) -> ObliqueTree | None:
     view, space = problem.view(CostMatrix), problem.space_as(ObliqueTrees)
     splits, price = Splits(problem), dict.fromkeys(numeric_columns(problem.dataset).names, 0)
     for name, cost in zip(
-        price, (view.split_costs[1:] - view.split_costs[0]).tolist(), strict=True
+        price, (view.split_costs[1 : 1 + len(price)] - view.split_costs[0]).tolist(), strict=True
     ):
         price[name] = cost
     split_cost = int(view.split_costs[0])
