@@ -173,7 +173,7 @@ class ObliqueTrees(Space):
         """A split on no column, which has the price of a split, and one on every single column.
 
         Nothing answers them. Bits that number different rows follow, so that rows with equal
-        answers are rows with equal numbers, whoever merges them.
+        answers are rows with equal numbers.
         """
         columns = numeric_columns(dataset)
         kinds = [(), *((name,) for name in columns.names)]
