@@ -80,6 +80,10 @@ def oblique_tree(
     methods: Annotated[
         str | None, typer.Option("--methods", help="Several, comma-separated, are compared.")
     ] = None,
+    start: Annotated[
+        str,
+        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
+    ] = "greedy-oblique",
     plot: Annotated[
         Path | None,
         typer.Option("--plot", help="Picture of the tree, or of a comparison (.png, .svg, .pdf)."),
@@ -110,7 +114,7 @@ def oblique_tree(
         raise DataError("--method and --methods are both given; give one of them.")
     if methods is None and store:
         raise DataError("--store keeps the rows of a comparison; give --methods too.")
-    check_methods(method, None, "auto", option=option if methods is None else None)
+    check_methods(method, start, "auto", option=option if methods is None else None)
     names = None if methods is None else method_names(methods, (), ())
     space = ObliqueTrees(depth, gap, leaves, min_samples_leaf)
     columns = {
@@ -129,7 +133,7 @@ def oblique_tree(
     problem = Problem(train, kind(**given, **prices), space)
     typer.echo(describe(train, test), err=as_json)
     shared: dict[str, Any] = {
-        "start": None,
+        "start": start,
         "reference": "auto",
         "option": option,
         "test_data": test,

@@ -169,6 +169,10 @@ class ObliqueTrees(Space):
 
     # -- questions ---------------------------------------------------------------------------------
 
+    def candidates(self, dataset: Dataset) -> np.ndarray:
+        """No binary feature is used by a split."""
+        return np.zeros(0, dtype=np.int64)
+
     def tests(self, dataset: Dataset) -> Tests:
         """A split on no column, which has the price of a split, and one on every single column.
 

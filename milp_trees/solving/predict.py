@@ -14,6 +14,7 @@ from milp_trees.models.array_rows import RawRows
 from milp_trees.models.predicted import HAZARDS, NUMBERS, PROBABILITIES, Predicts
 from milp_trees.results.reload import reload
 from milp_trees.solving.stored_model import (
+    asks_single_columns,
     coded_from,
     held_by,
     read_result,
@@ -84,8 +85,8 @@ def predictions(
     if proba and kind is None:  # before the new rows are read
         shares = _shares(tree, source, data)
     frame, names = read_rows(table, source, target, categories - {target}, numbers, reading, name)
-    rows = RawRows(tree.features, frame)
-    routes = tree.routes(rows)
+    single = asks_single_columns(tree)
+    routes = tree.routes(RawRows(tree.features, frame) if single else frame)
     labels = tree.predict(frame).tolist()
     if tree.predicts is not None:
         return _numbers(tree.predicts, labels, frame, names, source, proba)

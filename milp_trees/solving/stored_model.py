@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError
 from milp_trees.data.categories import made
+from milp_trees.data.feature import BinaryFeature
 from milp_trees.data.formats import PLAIN
 from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
@@ -120,6 +121,10 @@ def stored_ensemble(
 
 def held_by(tree: Any, source: dict[str, Any]) -> tuple[set[str], set[str]]:
     """The columns of categories that a tree or rule list asks for, and those of numbers."""
+    if not asks_single_columns(tree):
+        part_of = dict(source.get("feature_of") or {})
+        asked = {c for split in tree.splits for c in split.columns}
+        return {part_of[c] for c in asked if c in part_of}, asked - set(part_of)
     tests = [t for split in tree.splits for t in split.features]
     kinds = {
         (t.column, kind)
@@ -129,6 +134,11 @@ def held_by(tree: Any, source: dict[str, Any]) -> tuple[set[str], set[str]]:
     ordered = {t.column for t in tests if t.order}
     categories = {column for column, kind in kinds if kind in ("==", "in")} | ordered
     return categories, {column for column, kind in kinds if kind in ("<=", "is")} - ordered
+
+
+def asks_single_columns(tree: Any) -> bool:
+    """Whether all questions of a model are binary features; others combine numeric columns."""
+    return all(isinstance(t, BinaryFeature) for split in tree.splits for t in split.features)
 
 
 def _kinds_of(column: str, source: dict[str, Any]) -> set[str]:
