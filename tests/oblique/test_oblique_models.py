@@ -5,6 +5,9 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.mip.linear.matrix import compile_model
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.oblique.columns import numeric_columns
+from milp_trees.oblique.space import gaps_of
 from milp_trees.oblique.testing import oblique_problems, random_oblique_problem
 from milp_trees.oblique.testing.exhaustive import (
     all_oblique_trees,
@@ -202,3 +205,21 @@ def test_any_view_of_a_problem_knows_the_rows_of_a_tree():
         view.canonical(tree).routes(view).action.tolist()
         == tree.routes(problem.dataset).action[[0, 3]].tolist()
     )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_start_with_clumsy_weights_is_encoded_by_better_ones(name):
+    """Its own gap is 1/397, and that of its rows is 1/5: the model gets weights with the latter."""
+    problem = oblique_problems()["diagonal"]
+    test = mt.oblique.LinearTest(("x", "y"), (-100, 198), 197)
+    leaf = mt.solve(problem, method="enumerate-oblique", reference=None).predictor
+    tree = mt.oblique.ObliqueTree(Branch(test, Leaf(1), Leaf(0)), leaf.actions, ("x", "y"))
+    clumsy = next(
+        gaps_of(tree, numeric_columns(problem.dataset), tree.routes(problem.dataset).leaf)
+    )
+    assert 0 < clumsy < problem.space.gap
+    formulation = mt.registry.formulation(name)
+    b = built(formulation, problem)
+    formulation.encode(tree, b.model)
+    assert b.matrix.violation(b.matrix.values()) < 1e-7
+    assert problem.value(formulation.decode(b.model)).exact == problem.value(tree).exact == 0

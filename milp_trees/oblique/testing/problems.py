@@ -149,6 +149,13 @@ def make_costs() -> Problem:
 
 
 @named
+def make_one_action() -> Problem:
+    """There is nothing to choose."""
+    data = points([[0, 0], [1, 2], [2, 1]], values=[[1], [0], [3]])
+    return Problem(data, ActionCostMatrix(), ObliqueTrees(1))
+
+
+@named
 def make_large_costs() -> Problem:
     """Costs in the millions."""
     data = points([[0, 0], [1, 1], [2, 0], [0, 2], [1, 2]], y=["a", "b", "a", "b", "a"])
