@@ -223,3 +223,13 @@ def test_a_start_with_clumsy_weights_is_encoded_by_better_ones(name):
     formulation.encode(tree, b.model)
     assert b.matrix.violation(b.matrix.values()) < 1e-7
     assert problem.value(formulation.decode(b.model)).exact == problem.value(tree).exact == 0
+
+
+def test_a_model_asks_for_a_little_less_than_the_gap():
+    """By more than solvers' tolerances, so that no tree with the gap is lost."""
+    from milp_trees.formulations._oblique import MODEL_SHORT, model_gap
+
+    from milp_trees.oblique.space import SHORT
+
+    assert model_gap(ObliqueTrees(1, "1/8")) == pytest.approx(0.125 - 1e-5, abs=1e-12)
+    assert 1e-6 < MODEL_SHORT < SHORT
