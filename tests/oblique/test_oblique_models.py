@@ -177,11 +177,25 @@ def test_what_a_method_cannot_take_is_a_sentence():
     assert "oblique-trees" in mt.registry.method("dp").unsupported(problems["cross"])
 
 
-def test_words_say_what_rows_and_columns_are():
-    problem = oblique_problems()["equal_points"]
-    formulation = mt.registry.formulation("oct-h")
+@pytest.mark.parametrize("name", MODELS)
+def test_words_say_what_rows_and_columns_are(name):
+    problem, formulation = oblique_problems()["equal_points"], mt.registry.formulation(name)
     words = formulation.meanings(built(formulation, problem).model, problem)
-    assert (words["columns"](1), words["rows"](0)) == ("y", "rows 0, 1, 2")
+    first = "rows 0, 1, 2" if name == "oct-h" else "row 0"  # s1o keeps classes apart
+    assert (words["columns"](1), words["rows"](0)) == ("y", first)
+
+
+def test_a_column_is_used_as_a_whole():
+    """With shares of columns the prices of a split would be too low."""
+    import pyomo.environ as pyo
+
+    problem, formulation = oblique_problems()["cheap_columns"], mt.registry.formulation("oct-h")
+    model = built(formulation, problem).model
+    assert not any(s.domain is not pyo.Binary for s in model.s.values())
+    right = minimise(compile_model(model)).objective
+    for s in model.s.values():
+        s.domain = pyo.UnitInterval
+    assert minimise(compile_model(model)).objective < right - 0.5
 
 
 def test_ratios_are_solved_in_steps():
