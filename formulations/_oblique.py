@@ -53,7 +53,7 @@ def decoded(
     allowed : callable (node) → list of int
         Columns that the split of a branch node may use.
     weights : callable (node) → (weights of scaled columns, bound)
-        What the model states; it is used only if it separates no better than nothing does.
+        What the model states; it is used only where no weights with the gap are found.
     """
     columns = view.numeric
 

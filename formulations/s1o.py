@@ -4,7 +4,7 @@ Columns j are scaled to [0,1] (:math:`x_{ij}`); branch nodes B and leaves T of a
 :math:`T_v,T_v^+` the leaves below node v, and below its right child; classes :math:`y_i=0..Y-1`;
 :math:`\mu` the gap of `ObliqueTrees`; :math:`g_i` the weight of an error on row i. Every row has at
 every node a signed distance, split into its positive and negative part, and e says which of the two
-it is. Numbering ours.
+it is. Numbering ours; the details were not compared with the text of the paper.
 
 .. math::
    \min\ & \textstyle\sum_ig_ic_i &\\
