@@ -5,6 +5,7 @@ from . import lists as lists
 from . import oblique as oblique
 from . import plugins as plugins
 from . import pruning as pruning
+from . import robust as robust
 from . import tasks as tasks
 from .api import compare as compare
 from .api import estimate as estimate

@@ -199,6 +199,10 @@ class Space(ABC):
     def simplify(self, predictor: Any, view: Any) -> Any:
         """An equal predictor in terms of the view, without parts that no row reaches."""
 
+    def pruned(self, predictor: Any, rows: Any) -> Any:
+        """A predictor without the parts that no row reaches, as far as these make no difference."""
+        return predictor.prune_empty(rows)
+
     def greedy(self, view: Any, deadline: Any) -> Any:
         """A greedy model for a cost matrix, or None if there is none."""
         return None
@@ -452,7 +456,7 @@ class Trees(Space):
         )
 
     def simplify(self, predictor: Tree, view: Any) -> Tree:
-        simpler: Tree = view.canonical(predictor).prune_empty(view)
+        simpler: Tree = self.pruned(view.canonical(predictor), view)
         return simpler
 
     @classmethod

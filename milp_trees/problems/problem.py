@@ -70,8 +70,7 @@ class Problem:
         why = self.dataset.refuse_for((self.task, *getattr(self.task, "constraints", ())))
         if why is not None:
             raise Unsupported(why)
-        if self.task.about_features:
-            object.__setattr__(self, "space", self.space.for_features())
+        object.__setattr__(self, "space", self.task.space_for(self.space))
 
     def view(self, kind: type[V]) -> V:
         """The task's view of the given kind on this dataset and space, made once."""

@@ -109,6 +109,10 @@ class Task(ABC):
             getattr(rule, "about_features", False) for rule in getattr(self, "constraints", ())
         )
 
+    def space_for(self, space: Space) -> Space:
+        """The space of a problem of this task, where a space is given."""
+        return space.for_features() if self.about_features else space
+
     @property
     @abstractmethod
     def unit(self) -> str:

@@ -63,7 +63,7 @@ def _too_cheap(
 ) -> str | None:
     """The reason why a point is cheaper than the tree that it decodes to, or None."""
     view = formulation.presolved_view(problem)
-    tree = decoded(formulation, problem, x).prune_empty(problem.dataset)
+    tree = problem.space.pruned(decoded(formulation, problem, x), problem.dataset)
     wrong, Z = problem.violations(tree), view.objective(tree)
     if wrong:
         return f"{where} a point decodes to {expression(tree)}, which is not feasible: {' '.join(wrong)}"
@@ -117,4 +117,5 @@ def _neighbour(problem: Problem, tree: Tree, rng: np.random.Generator) -> Tree:
             return Branch(node.test, change(node.left, levels - 1), node.right)
         return Branch(node.test, node.left, change(node.right, levels - 1))
 
-    return Tree(change(tree.root, problem.trees.depth), tree.actions).prune_empty(problem.dataset)
+    changed = Tree(change(tree.root, problem.trees.depth), tree.actions)
+    return problem.space.pruned(changed, problem.dataset)

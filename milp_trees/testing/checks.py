@@ -218,7 +218,7 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
         tree = decoded(formulation, problem, point.x)
     except Exception as broken:  # `decode` may raise any error for a point that is no tree
         return f"the model claims {point.objective:.9g} units; decode raised {type(broken).__name__}: {broken}"
-    kept = tree.prune_empty(problem.dataset)
+    kept = problem.space.pruned(tree, problem.dataset)
     wrong = problem.violations(kept)
     if wrong:
         return f"the decoded tree {expression(tree)} is not feasible: {' '.join(wrong)}"
@@ -292,7 +292,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
             cut = len(b.separator.separate(x, True)[1])
             demand(not cut, formulation, problem, f"{what} is cut off by {cut} separated rows.")
         refuse(misread_test(formulation, b.model, tree), formulation, problem)
-        back = formulation.decode(b.model).prune_empty(problem.dataset)
+        back = problem.space.pruned(formulation.decode(b.model), problem.dataset)
         again = view.objective(back)
         same = again <= Z + slack(view, Z) and not problem.violations(back)
         demand(
@@ -349,7 +349,7 @@ def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Any]:
     shaped = isinstance(problem.space, Trees) and problem.trees.depth > 1
     rng = np.random.default_rng(seed)
     best = brute_force(problem)
-    found = [] if best is None else [best[0].prune_empty(problem.dataset)]
+    found = [] if best is None else [problem.space.pruned(best[0], problem.dataset)]
     found += problem.space.simplest(choices(problem)[1])
     if best is not None:
         found += [

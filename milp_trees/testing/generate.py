@@ -199,7 +199,8 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
         if shape
         else grow(tests, len(actions), depth, rng, stop=0.25)
     )
-    return Tree(node, actions).prune_empty(problem.dataset)
+    tree: Tree = problem.space.pruned(Tree(node, actions), problem.dataset)
+    return tree
 
 
 def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...]]:

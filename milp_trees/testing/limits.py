@@ -43,7 +43,8 @@ def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
             continue
         if b.separator is not None and len(b.separator.separate(x, True)[1]):
             continue
-        wrong = problem.violations(decoded(formulation, problem, x).prune_empty(problem.dataset))
+        kept = problem.space.pruned(decoded(formulation, problem, x), problem.dataset)
+        wrong = problem.violations(kept)
         demand(
             not wrong,
             formulation,

@@ -250,7 +250,7 @@ def best_start(problem: Problem) -> Any:
     if best is None:
         return None
     prune = getattr(best[0], "prune_empty", None)  # a pruning has no such parts
-    return best[0] if prune is None else prune(problem.dataset)
+    return best[0] if prune is None else problem.space.pruned(best[0], problem.dataset)
 
 
 def relaxation_is_tight(formulation: Formulation, problem: Problem) -> bool:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 Spec = Mapping[str, Any]
 #: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
-#: `values`, `label` (the class, of which `y` is the number), `targets` (numbers by name).
+#: `values`, `label` (the class, of which `y` is the number), `targets` (numbers by name), `answers`
+#: (by feature), `numbers` (numeric columns by name).
 Row = Mapping[str, Any]
 
 

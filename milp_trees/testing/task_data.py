@@ -148,6 +148,7 @@ def rows_of(dataset: Dataset) -> list[Row]:
     """The rows as dictionaries of their known parts.
 
     `label` is the class, of which `y` is the number, and `targets` the numeric targets by name.
+    `answers` are those of all features, and `numbers` the numeric columns by name.
     """
     fields = {
         "y": dataset.y,
@@ -166,6 +167,13 @@ def rows_of(dataset: Dataset) -> list[Row]:
         names = dataset.target_names or ()
         given["targets"] = [
             dict(zip(names, values, strict=True)) for values in np.asarray(dataset.targets).tolist()
+        ]
+    answers = dataset.X.tolist()
+    given["answers"] = [dict(zip(dataset.features, row, strict=True)) for row in answers]
+    if dataset.numeric is not None:
+        names = dataset.columns or ()
+        given["numbers"] = [
+            dict(zip(names, row, strict=True)) for row in np.asarray(dataset.numeric).tolist()
         ]
     return [{name: column[i] for name, column in given.items()} for i in range(dataset.n_rows)]
 
