@@ -151,7 +151,20 @@ class WorstCase:
         return np.ones(len(self.cell_column), dtype=bool)
 
     def narrowed(self, inside: np.ndarray, test: int, answer: bool) -> np.ndarray:
-        """The cells of a box in which a test has an answer; cells of other columns stay."""
+        """The cells of a box in which a test has an answer; cells of other columns stay.
+
+        Parameters
+        ----------
+        inside : bool array of shape (C,)
+            The cells of the box.
+        test : int
+            Index of the feature.
+        answer : bool
+
+        Returns
+        -------
+        bool array of shape (C,)
+        """
         other = self.cell_column != self.column[test]
         return np.asarray(inside & (other | (self.answers[test] == int(answer))))
 
@@ -177,7 +190,7 @@ class WorstCase:
     def nearest(self, inside: np.ndarray, row: int) -> np.ndarray:
         """The cell of every column to which a row is shifted at the least price into a box."""
         allowed = np.where(inside, self.price[row], self.never + 1)
-        ends = np.append(self.starts[1:], len(inside))
+        ends = np.append(self.starts, len(inside))[1:]
         return np.array(
             [a + allowed[a:b].argmin() for a, b in zip(self.starts, ends, strict=True)],
             dtype=np.int64,

@@ -1,5 +1,6 @@
 """Trees under shifted rows: tasks, evaluator, engine and formulations against all trees."""
 
+import numpy as np
 import pytest
 
 import milp_trees as mt
@@ -7,7 +8,11 @@ from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.robust.testing.problems import ROBUST_PROBLEMS, robust_problem, shifted_dataset
+from milp_trees.testing import CHECKS
+from milp_trees.testing.definitions import definitions
+from milp_trees.testing.generate import any_tree
 from milp_trees.testing.oracle import brute_force
+from milp_trees.testing.task_data import rows_of, see
 
 #: Problems whose trees are few enough for a plain run.
 QUICK = [
@@ -65,6 +70,38 @@ def test_the_budget_goes_to_the_cheapest_rows():
         for b in (0, 1, 2, 3, 5, 6)
     ]
     assert values == [0, 1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("task", ["robust-boxes", "robust-budget"])
+def test_a_task_has_the_value_of_its_definition_on_numbers_and_categories(task):
+    """`check_task` draws columns of 0 and 1 only; here the trees of all problems are valued."""
+    meaning = definitions()[task]
+    rng = np.random.default_rng(0)
+    compared = 0
+    for name in ROBUST_PROBLEMS:
+        problem = robust_problem(name)
+        if problem.task.name != task or not problem.dataset.n_features:
+            continue
+        for _ in range(6):
+            tree = any_tree(problem, rng)
+            seen = see(tree, problem.dataset)
+            expected = meaning(problem.task.spec(), rows_of(problem.dataset), seen)
+            assert abs(problem.value(tree).number - expected) < 1e-9, (name, str(tree))
+            compared += 1
+    assert compared >= 60
+
+
+@pytest.mark.parametrize("formulation", ["roct", "robust-oct"])
+@pytest.mark.parametrize("name", ["boxes-touch-a-threshold", "boxes-binary", "boxes-random-1"])
+def test_a_formulation_passes_the_checks(formulation, name):
+    """Documented, sized, optimum and tree as all trees say, every tree encodable."""
+    for check in CHECKS.values():
+        check(registry.formulation(formulation), robust_problem(name))
+
+
+def test_no_tests_leave_nothing_to_shift():
+    result = mt.solve(robust_problem("budget-no-tests"), "robust-oct@highs")
+    assert result.value.number == 1
 
 
 def test_a_smallest_leaf_is_refused():
