@@ -1,4 +1,4 @@
-"""`WorstCaseErrors`: wrong rows of a tree under the worst shift; base of the tasks of the family."""
+"""`WorstCaseErrors`: the base of tasks that count wrong rows under the worst shift."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class WorstCase:
         return out
 
     def attacked(self, prices: np.ndarray) -> np.ndarray:
-        """The rows that the worst shift makes wrong: the cheapest ones, as far as the budget goes."""
+        """The rows that the worst shift makes wrong, which are the cheapest ones."""
         order = np.argsort(prices, kind="stable")
         spent = np.cumsum(prices[order])
         return np.asarray(order[(spent <= self.budget) & (prices[order] < self.never)])
