@@ -14,8 +14,8 @@ has test f, :math:`s_{im0}=1` (:math:`s_{im1}=1`) if row i can go left (right) a
    & e_i\ge1-c_{ty_i}+\sum_{m\in A_0(t)}s_{im0}+\sum_{m\in A_1(t)}s_{im1}-D & i,\ t\in T.
 
 A row is wrong if one of the leaves that it can reach has another class: the worst case needs no
-inner maximum. (Numbering ours, and none: the model is that of the paper's variant with binary
-thresholds, in which s and e are continuous.)
+inner maximum. (Numbering ours, and none: the model follows `BinaryOptimalRobustTree` of the
+authors' code, in which s and e are continuous.)
 
 **Tests.** In the paper a node chooses a column by a and a threshold by ordered binary variables b.
 Here the thresholds are those of the candidate tests, and a node chooses one of them, which is a
@@ -37,9 +37,8 @@ Penalties and limits on leaves are not in the paper: each node tests something, 
 a smaller tree all leaves predict the same. `robust-oct` takes them.
 
 Reference: Vos, Verwer (2022), "Robust optimal classification trees against adversarial examples",
-AAAI 36(8), 8520–8528; arXiv:2109.03857. The authors' code, github.com/tudelft-cda-lab/ROCT, looks for the
-threshold nearest to an end of the box instead of the next one on a side of it, which is the same
-only because its thresholds are the ends of all boxes.
+AAAI 36(8), 8520–8528; arXiv:2109.03857. Code:
+github.com/tudelft-cda-lab/ROCT.
 """
 
 from __future__ import annotations
