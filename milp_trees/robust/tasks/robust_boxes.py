@@ -44,8 +44,8 @@ class RobustBoxes(WorstCaseErrors):
     ...                   numeric=[[1], [2], [6]], columns=["x"])
     >>> task = mt.robust.RobustBoxes(radius=1)
     >>> print(mt.solve(mt.Problem(data, task, mt.Trees(1))).predictor)
-    if x <= 4: a
-    else: b
+    ├─ x > 4: b  (1 row)
+    └─ x <= 4: a  (2 rows)
     """
 
     name: ClassVar[str] = "robust-boxes"
