@@ -6,7 +6,9 @@ from milp_trees.decisions.testing.problems import decision_problems
 from milp_trees.lists.space import RuleLists
 from milp_trees.mip.registry import registry
 from milp_trees.models.space import space_classes
+from milp_trees.oblique.testing import oblique_problems
 from milp_trees.pruning.testing.checks import default_pruning_problems
+from milp_trees.robust.testing.problems import robust_problems
 from milp_trees.testing import check_method, planted_problem
 from milp_trees.testing.sets import default_problems, tiny_problems
 
@@ -34,5 +36,7 @@ def test_a_method_on_all_tiny_problems(name):
         **(tiny_problems() if method.verification_rank <= LISTING else default_problems()),
         **decision_problems(),
         **default_pruning_problems(),
+        **oblique_problems(),
+        **robust_problems(),
     }
     check_method(method, problems, planted)
