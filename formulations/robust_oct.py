@@ -77,6 +77,7 @@ class RobustOCT(Formulation):
     reference = "https://arxiv.org/abs/2310.17772"
     space = RobustTrees
     needs = WorstCase
+    shared_components = frozenset({"worst case"})
 
     def presolved_view(self, problem: Problem) -> WorstCase:
         return problem.view(WorstCase)

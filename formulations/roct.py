@@ -74,6 +74,7 @@ class ROCT(Formulation):
     reference = "https://arxiv.org/abs/2109.03857"
     space = RobustTrees
     needs = WorstCase
+    shared_components = frozenset({"worst case"})
 
     def presolved_view(self, problem: Problem) -> WorstCase:
         return problem.view(WorstCase)

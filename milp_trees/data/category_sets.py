@@ -6,7 +6,7 @@ categories there are 2^(k-1) - 1 such splits; of a set and its complement one is
 At a node whose two children are leaves, an order suffices: for two actions with any costs, and for
 squared error, some best split sends the lowest categories of `by_mean` one way (Fisher 1958,
 "On grouping for maximum homogeneity"; Breiman, Friedman, Olshen, Stone 1984, "Classification and
-regression trees", theorem 4.5). Above such a node it does not: which categories should share a
+regression trees"). Above such a node it does not: which categories should share a
 child depends on how well that child can be divided further. Nor does it under a minimum leaf size
 or side constraints, where categories may be needed for their number of rows.
 """

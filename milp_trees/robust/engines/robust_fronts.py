@@ -42,6 +42,7 @@ class RobustFronts(Method):
     title: ClassVar[str] = "Exact search over fronts of subtrees under shifts"
     space = RobustTrees
     needs = WorstCase
+    shared_components: ClassVar[frozenset[str]] = frozenset({"worst case"})
     verification_rank: ClassVar[int] = 20
     default_rank: ClassVar[int | None] = 30
     reference_rank: ClassVar[int | None] = 30
