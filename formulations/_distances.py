@@ -10,6 +10,7 @@ it is larger, because solvers distinguish 0 and 1 only up to 1e-6, which is a sh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -109,7 +110,7 @@ def medians(m: Any, root: Any) -> Tree:
     return view.decided(Tree(root, view.actions))
 
 
-def walk(m: Any, tested: Any) -> Any:
+def walk(m: Any, tested: Any, leaf: Callable[[int], Leaf] = lambda t: Leaf(0)) -> Any:
     """The nodes of a heap.
 
     Parameters
@@ -118,12 +119,14 @@ def walk(m: Any, tested: Any) -> Any:
         Its leaves are the lowest level.
     tested : callable
         The feature that a node tests, or None if it sends all rows right.
+    leaf : callable
+        The leaf at a node of the lowest level; by default one that is to be decided.
     """
     view: CostMatrix = m.view
 
     def node(v: int) -> Any:
         if v in m.leaves:
-            return Leaf(0)
+            return leaf(v)
         f = tested(v)
         if f is None:
             return node(2 * v + 1)
