@@ -18,6 +18,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.models.space import space_classes
 from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.pruning.testing.checks import PRUNING_CHECKS, default_pruning_problems
+from milp_trees.robust.testing.problems import robust_problems
+from milp_trees.robust.view import WorstCase
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import METAMORPHIC, solve
@@ -132,6 +134,8 @@ def problems(label: str) -> dict[str, Any]:
         if prunings(plan)
         else decision_problems()
         if plan.needs is LeafOracle
+        else robust_problems()
+        if plan.needs is WorstCase
         else problems_of(plan.space)
     )
     if ":" in label and costs(plan):
