@@ -13,8 +13,12 @@ from milp_trees.decisions.testing.problems import decision_problem
 from milp_trees.lists.space import RuleLists
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.formulation import Formulation
+from milp_trees.oblique.space import ObliqueTrees
+from milp_trees.oblique.testing import oblique_problems
 from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.pruning.view import NodeGains
+from milp_trees.robust.testing.problems import robust_problem
+from milp_trees.robust.view import WorstCase
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.problems import problem
@@ -54,6 +58,20 @@ LIST_CASES = {
     "side constraints": "parity",
     "a black box": "before_a_black_box",
 }
+SHIFTED_CASES = {
+    "boxes": "boxes-of-two-columns",
+    "a budget": "budget-on-a-line",
+    "penalties": "boxes-penalties",
+    "a largest number of leaves": "boxes-leaf-limit",
+}
+OBLIQUE_CASES = {
+    "accuracy": "diagonal",
+    "other costs": "costs",
+    "prices of columns": "priced_columns",
+    "a minimum leaf size": "large_leaves",
+    "a largest number of leaves": "few_leaves",
+    "side constraints": "capacity",
+}
 
 
 def tables(formulation: Formulation) -> list[str]:
@@ -71,11 +89,14 @@ def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
         CostMatrix: (CASES, problem),
         LeafOracle: (DECISION_CASES, decision_problem),
         NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
+        WorstCase: (SHIFTED_CASES, robust_problem),
     }
     needs = formulation.needs  # of several kinds of views the first is shown
     names, make = cases[needs[0] if isinstance(needs, tuple) else needs]
     if formulation.space is RuleLists:
         names, make = LIST_CASES, lambda name: list_problems()[name]
+    if formulation.space is ObliqueTrees:
+        names, make = OBLIQUE_CASES, lambda name: oblique_problems()[name]
     for case, name in names.items():
         try:
             yield case, formulation.build(make(name), incomplete=True)
