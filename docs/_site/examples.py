@@ -24,6 +24,18 @@ data = mt.Binarizer(kind="quantiles", n_bins=3).dataset(
     made.X, values=made.C, actions=made.decisions.components
 )
 """
+NUMBERS = """\
+import milp_trees as mt
+
+points = [[0, 1], [1, 0], [1, 2], [2, 1], [3, 3], [0, 3]]
+data = mt.Dataset([[]] * 6, numeric=points, columns=["x", "y"], y=[0, 0, 1, 1, 1, 0])
+"""
+SHIFTED = """\
+import milp_trees as mt
+
+x = [[1], [2], [4], [5]]
+data = mt.Binarizer(kind="midpoints").dataset(x, y=[0, 1, 1, 0])
+"""
 FOREST = """\
 import numpy as np
 from sklearn.datasets import load_iris
@@ -50,6 +62,9 @@ PROGRAMS = (
     DECISIONS
     + "task = mt.decisions.Decision(decisions=made.decisions)\n"
     + "problem = mt.Problem(data, task, mt.Trees(max_depth=1))\n",
+    NUMBERS + "problem = mt.Problem(data, mt.Accuracy(), mt.oblique.ObliqueTrees(1))\n",
+    SHIFTED
+    + "problem = mt.Problem(data, mt.robust.RobustBoxes(radius=1), mt.robust.RobustTrees(1))\n",
     FOREST
     + 'problem = mt.Problem(data, mt.pruning.PrunedError("1/10"), mt.PrunedEnsembles(ensemble))\n',
     FOREST
