@@ -32,15 +32,15 @@ def test_every_public_name_is_on_a_page_of_its_kind():
     assert {f"milp_trees.{name}" for name in dir(mt) if not name.startswith("_")} - set(pages) == {
         f"milp_trees.{module}"
         for module in (
-                "decisions",
-                "errors",
-                "lists",
-                "oblique",
-                "plugins",
-                "pruning",
-                "robust",
-                "tasks",
-            )
+            "decisions",
+            "errors",
+            "lists",
+            "oblique",
+            "plugins",
+            "pruning",
+            "robust",
+            "tasks",
+        )
     }
     kinds = {page.partition("/")[0] for page in pages.values()}
     assert kinds == {"api", "constraints", "estimators", "spaces", "tasks"}

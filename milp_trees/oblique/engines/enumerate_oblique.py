@@ -18,6 +18,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.simplest import incumbent_or_trivial
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf, Node
@@ -83,6 +84,8 @@ class ObliqueEnumerator(Method):
         ]
         best = min(feasible, key=lambda entry: entry[:2], default=None)
         bound = view.to_value(view.unavoidable)
+        if achieved is None and start is None:
+            start = incumbent_or_trivial(problem)
         return finish(
             problem,
             self.name,

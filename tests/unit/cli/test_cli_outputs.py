@@ -54,6 +54,7 @@ def here(made, tmp_path, monkeypatch):
 COMMANDS = {
     "solve people.csv --depth 1": ("people.csv",),
     "solve people.csv --depth 1 --feature-costs prices.txt": ("people.csv", "prices.txt"),
+    "oblique-tree people.csv --depth 1 --method greedy-oblique": ("people.csv",),
     "compare people.csv --depth 1 --methods cart": ("people.csv",),
     "front people.csv --depth 1 --task equalised-odds-front": ("people.csv",),
     "near-best people.csv --depth 1": ("people.csv",),

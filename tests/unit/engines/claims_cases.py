@@ -45,6 +45,28 @@ PAID = mt.tasks.CostSensitive(
 )
 
 #: Problems by seed for every exact engine.
+
+
+def plane(seed):
+    """Oblique trees of two columns."""
+    rng = np.random.default_rng(seed)
+    data = mt.Dataset(
+        np.zeros((9, 0)),
+        numeric=rng.integers(0, 6, (9, 2)),
+        columns=["x", "y"],
+        y=rng.permutation([0, 0, 0, 0, 1, 1, 1, 1, 1]),
+    )
+    return mt.Problem(data, mt.Accuracy(), mt.oblique.ObliqueTrees(1))
+
+
+def shifted(seed):
+    """Rows of one column, each of which may be off by one."""
+    rng = np.random.default_rng(seed)
+    x = 2 * rng.integers(0, 8, (14, 1))
+    data = mt.Binarizer(kind="midpoints").dataset(x, rng.permutation([0, 1] * 7))
+    return mt.Problem(data, mt.robust.RobustBoxes(radius=1), mt.robust.RobustTrees(2))
+
+
 SMALL = {
     "corels": lists(3, split_penalty="1/60"),
     "dantzig-wolfe": prunings,
@@ -57,6 +79,7 @@ SMALL = {
     "enumerate": trees(mt.Accuracy(constraints=CAPACITY), 2, 12),
     "enumerate-counts": trees(mt.tasks.AUC(), 2, 12),
     "enumerate-lists": lists(2, 12),
+    "enumerate-oblique": plane,
     "enumerate-prunings": prunings,
     "lagrangian": trees(mt.Accuracy(constraints=CAPACITY), 2),
     "min-cut": prunings,
@@ -64,6 +87,7 @@ SMALL = {
     "near-best-lists": lists(3, split_penalty="1/60"),
     "pareto": trees(mt.tasks.F1()),
     "partial-trees": trees(mt.tasks.AUC()),
+    "robust-fronts": shifted,
     "side-fronts": trees(mt.Accuracy(constraints=CAPACITY), 2),
     "separable": trees(
         mt.tasks.CostSensitive(matrix=[[0, 9], [9, 0]], attributes=PAID.attributes), 2

@@ -25,6 +25,27 @@ def midpoints(rows: int, columns: int) -> mt.Dataset:
     )
 
 
+def plane(rows: int, depth: int) -> mt.Problem:
+    """Oblique trees of two columns."""
+    rng = np.random.default_rng(0)
+    data = mt.Dataset(
+        np.zeros((rows, 0)),
+        numeric=rng.integers(0, 1000, (rows, 2)),
+        columns=["x", "y"],
+        y=rng.integers(0, 2, rows),
+    )
+    return mt.Problem(data, mt.Accuracy(), mt.oblique.ObliqueTrees(depth))
+
+
+def shifted(rows: int, columns: int) -> mt.Problem:
+    """Rows of whole numbers, each of which may be off by five."""
+    rng = np.random.default_rng(0)
+    data = mt.Binarizer(kind="midpoints").dataset(
+        2 * rng.integers(0, 100, (rows, columns)), rng.integers(0, 2, rows)
+    )
+    return mt.Problem(data, mt.robust.RobustBoxes(radius=5), mt.robust.RobustTrees(3))
+
+
 def roads(rows: int, depth: int) -> mt.Problem:
     data, _, S = DecisionData(rows=rows, test_rows=0, degree=8, noise=0.5, thresholds=30).make()
     return mt.Problem(data, mt.decisions.Decision(decisions=S), mt.Trees(depth))
@@ -88,8 +109,10 @@ LONG = {
         mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
         mt.RuleLists(max_length=3),
     ),
+    "enumerate-oblique": lambda: plane(30, 2),
     "enumerate-prunings": few_prunings,
     "greedy": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.RuleLists(max_length=40)),
+    "greedy-oblique": lambda: plane(2000, 5),
     "greedy-spo": lambda: roads(20_000, 12),
     "lagrangian": lambda: mt.Problem(
         noise(1000, 80),
@@ -113,6 +136,7 @@ LONG = {
         noise(1000, 60), mt.Accuracy(), mt.RuleLists(max_length=5), NearBest(slack=5)
     ),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
+    "robust-fronts": lambda: shifted(60, 3),
     "side-fronts": lambda: mt.Problem(
         noise(2000, 90),
         mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
@@ -136,7 +160,7 @@ LONG = {
 }
 
 
-GREEDY = ("cart", "cart-spo", "greedy", "greedy-spo", "subgradient")
+GREEDY = ("cart", "cart-spo", "greedy", "greedy-oblique", "greedy-spo", "subgradient")
 
 
 def method_of(case: str):

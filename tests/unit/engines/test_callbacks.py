@@ -21,9 +21,11 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
+from milp_trees.oblique.testing import oblique_problems
 from milp_trees.problems.questions import NearBest
 from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.results.result import Status
+from milp_trees.robust.testing.problems import robust_problems
 from milp_trees.testing.sets import tiny_problems
 
 #: Cases whose data alone take long to make, or that are large.
@@ -63,7 +65,14 @@ def test_true_stops_every_method_with_what_it_has(case, monkeypatch):
 
 def taken_by(method):
     """A small problem that a formulation takes and does not solve before it has a model."""
-    kinds = (tiny_problems, list_problems, default_pruning_problems, decision_problems)
+    kinds = (
+        tiny_problems,
+        list_problems,
+        default_pruning_problems,
+        decision_problems,
+        oblique_problems,
+        robust_problems,
+    )
     for problem in chain.from_iterable(kind().values() for kind in kinds):
         if method.unsupported(problem) is None and problem.dataset.n_rows > 3:
             return problem

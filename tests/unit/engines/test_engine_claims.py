@@ -43,7 +43,17 @@ def simplest(problem, tree):
 
 #: Engines that end these problems before they look at a limit, or whose bounds are below the
 #: optimum until they end.
-LOOSE = {"dp", "dp-oracle", "dp-paid", "dp-sorted", "enumerate-counts", "lagrangian", "separable"}
+LOOSE = {
+    "dp",
+    "dp-oracle",
+    "dp-paid",
+    "dp-sorted",
+    "enumerate-counts",
+    "enumerate-oblique",
+    "lagrangian",
+    "robust-fronts",
+    "separable",
+}
 
 #: Modules whose `finish` an engine's search ends in.
 ENGINES = {type(mt.registry.method(name)).__module__ for name in SMALL} | {
