@@ -51,4 +51,5 @@ class GreedyOblique(Method):
             proved_by=None,
             clock=clock,
             limit=deadline.limit,
+            infeasible=int(view.counts.sum()) < problem.space_as(ObliqueTrees).min_samples_leaf,
         )

