@@ -93,7 +93,7 @@ def tested(m: Any, v: int) -> int:
 def encode_paths(
     m: Any, splits: dict[int, int], leaves: dict[int, int]
 ) -> tuple[dict[int, int], list[int]]:
-    """Values of d and f; returns the action of every leaf of the complete tree, and rows' leaves."""
+    """Set d and f; return the action of every leaf of the complete tree, and the rows' leaves."""
     splits, leaves = dict(splits), dict(leaves)
     for v in m.branch:  # below a leaf: any test, and the same prediction everywhere
         if v in leaves:
