@@ -9,7 +9,7 @@ import pytest
 from milp_trees.common.errors import IncompleteModelWarning
 from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
-from milp_trees.robust.testing.problems import robust_problems
+from milp_trees.robust.testing.problems import robust_problem
 from milp_trees.testing import brute_force
 from milp_trees.testing.sets import default_problems
 from milp_trees.testing.solve import minimise
@@ -19,7 +19,7 @@ def first_incomplete(formulation):
     """A problem of which the formulation's model is incomplete."""
     return next(
         problem
-        for problem in (default_problems() | robust_problems()).values()
+        for problem in (default_problems() | {"a leaf": robust_problem("boxes-depth-0")}).values()
         if formulation.unsupported(problem) is None and not formulation.whole(problem)
     )
 
