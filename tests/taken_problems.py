@@ -18,6 +18,7 @@ from milp_trees.testing.wide import WIDE
 SHOWS_FAULTS = {
     "benders-oct": ("wide-plain-9",),
     "bin-oct": ("wide-deep-0",),
+    "cut": ("wide-plain-2",),
     "flow-oct": (
         "wide-large-leaves-4",
         "wide-side-rows-7",

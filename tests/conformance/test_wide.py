@@ -44,6 +44,7 @@ SHOWN_BY = {
     wrong.FourSideRows: "wide-side-rows-22",
     wrong.FourGroups: "wide-side-rows-7",
     wrong.SmallCosts: "wide-side-rows-16",
+    wrong.OneLeafMore: "wide-plain-2",
     wrong.SwappedBelow: "wide-side-rows-10",
     wrong.LostOnTheWay: "wide-plain-9",
     wrong.ThreePricedColumns: "wide-large-leaves-4",
